@@ -4,7 +4,7 @@
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
 use crate::options::{BenchError, BenchOptions};
-use crate::run::{FIND_BY_THE_TRUTH, beside_this};
+use crate::run::{FIND_BY_THE_TRUTH, sibling_binary};
 use crate::score::{FoundScore, score};
 use crate::table::TextTable;
 use lookalike::find::parse_memory;
@@ -41,7 +41,7 @@ pub(crate) fn bar(
     options: BenchOptions,
 ) -> Result<(), BenchError> {
     let mut options = options;
-    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let binary = options.path("binary").map_or_else(sibling_binary, Ok)?;
     let runs = options.number("runs", 1)?;
     let sibling = options.path("smaller");
     options.finish()?;
@@ -355,13 +355,13 @@ fn are_equal(a: &Path, b: &Path) -> Result<bool, BenchError> {
     let mut a_file = open(a)?;
     let mut b_file = open(b)?;
     loop {
-        let mine = a_file.fill_buf().map_err(|error| BenchError::new(a.display(), error))?;
-        let other = b_file.fill_buf().map_err(|error| BenchError::new(b.display(), error))?;
-        let length = mine.len().min(other.len());
+        let a_bytes = a_file.fill_buf().map_err(|error| BenchError::new(a.display(), error))?;
+        let b_bytes = b_file.fill_buf().map_err(|error| BenchError::new(b.display(), error))?;
+        let length = a_bytes.len().min(b_bytes.len());
         if length == 0 {
-            return Ok(mine.is_empty() && other.is_empty());
+            return Ok(a_bytes.is_empty() && b_bytes.is_empty());
         }
-        if mine[..length] != other[..length] {
+        if a_bytes[..length] != b_bytes[..length] {
             return Ok(false);
         }
         a_file.consume(length);

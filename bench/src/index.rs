@@ -92,7 +92,7 @@ impl DocumentMaker {
         let mut random = SplitMix64::new(mix64(number ^ 0x5eed));
         let is_copy = number.is_multiple_of(ORIGINALS) && number > 0;
         let original = if is_copy { random.below(number) } else { number };
-        let mut made = MadeDocument {
+        let mut document = MadeDocument {
             id: format!("{:016x}-{number:09}", mix64(number)),
             fingerprint: u128::from(mix64(number)) << 64 | u128::from(number),
             ..MadeDocument::default()
@@ -102,33 +102,33 @@ impl DocumentMaker {
             number % 100_000,
             number % 28 + 1
         );
-        made.metadata = serde_json(&json);
+        document.metadata = serde_json(&json);
         if self.store == StoredContent::Signatures {
             let values = |i: usize| mix64(original * 1024 + i as u64) as u32;
-            made.signature = (0..self.num_hashes).map(values).collect();
+            document.signature = (0..self.num_hashes).map(values).collect();
             if is_copy {
-                for value in &mut made.signature {
+                for value in &mut document.signature {
                     if random.below(100) < 15 {
                         *value = random.next_u32();
                     }
                 }
             }
-            return made;
+            return document;
         }
-        made.set = (0..SHINGLES).map(|i| mix64(original * 4096 + i)).collect();
+        document.set = (0..SHINGLES).map(|i| mix64(original * 4096 + i)).collect();
         if is_copy {
-            for hash in &mut made.set {
+            for hash in &mut document.set {
                 if random.below(100) < 5 {
                     *hash = random.next_u64();
                 }
             }
         }
-        made.set.sort_unstable();
-        made.set.dedup();
-        let upper: Vec<u32> = made.set.iter().map(|hash| (hash >> 32) as u32).collect();
-        made.signature = self.signer.sign(&upper).to_vec();
-        set::encode(&made.set, &mut made.code);
-        made
+        document.set.sort_unstable();
+        document.set.dedup();
+        let upper: Vec<u32> = document.set.iter().map(|hash| (hash >> 32) as u32).collect();
+        document.signature = self.signer.sign(&upper).to_vec();
+        set::encode(&document.set, &mut document.code);
+        document
     }
 }
 
@@ -167,9 +167,9 @@ struct IndexBench<'a> {
 }
 
 impl IndexBench<'_> {
-    fn say(&mut self, what: String, value: String, unit: &str) {
-        println!("{what}: {value} {unit}");
-        self.table.row(&[what, value, unit.to_owned()]);
+    fn report(&mut self, label: String, value: String, unit: &str) {
+        println!("{label}: {value} {unit}");
+        self.table.row(&[label, value, unit.to_owned()]);
     }
 
     fn run(
@@ -201,25 +201,25 @@ impl IndexBench<'_> {
         };
         let bytes = match place {
             IndexLocation::Folder(folder) => {
-                self.say(format!("{name}: segments"), stats.segments.to_string(), "");
+                self.report(format!("{name}: segments"), stats.segments.to_string(), "");
                 bytes_of(folder)?
             }
             IndexLocation::Postgres(_) => stats.catalogue_bytes + stats.segment_bytes,
         };
         let bytes = bytes as f64 / documents as f64;
-        self.say(format!("{name}: on disk"), format!("{bytes:.0}"), "bytes a document");
-        for (how, access) in [("reading", Access::Read), ("writing", WRITE)] {
+        self.report(format!("{name}: on disk"), format!("{bytes:.0}"), "bytes a document");
+        for (mode, access) in [("reading", Access::Read), ("writing", WRITE)] {
             let begun = Instant::now();
             let (cpu, opened) = measure::process_cpu(|| {
                 let index = open(place, access)?;
-                let there = index.snapshot()?.len();
-                Ok(there)
+                let count = index.snapshot()?.len();
+                Ok(count)
             })?;
-            let there = opened.map_err(failed)?;
-            assert_eq!(there, documents, "documents in the index");
+            let count = opened.map_err(failed)?;
+            assert_eq!(count, documents, "documents in the index");
             let wall = begun.elapsed().as_secs_f64() * 1e3;
-            self.say(
-                format!("{name}: opened for {how}"),
+            self.report(
+                format!("{name}: opened for {mode}"),
                 format!("{wall:.1} ({:.1} CPU)", cpu * 1e3),
                 "ms",
             );
@@ -230,7 +230,11 @@ impl IndexBench<'_> {
         self.single(&name, &index, &mut maker, documents)?;
         let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(|e| BenchError::new("memory", e))?;
         let peak = usage.max_rss() as f64 / 1024.0;
-        self.say(format!("{name}: peak of memory, with mapped files"), format!("{peak:.0}"), "MiB");
+        self.report(
+            format!("{name}: peak of memory, with mapped files"),
+            format!("{peak:.0}"),
+            "MiB",
+        );
         Ok(())
     }
 
@@ -251,14 +255,14 @@ impl IndexBench<'_> {
             let count = end - number;
             let mut making = 0.0;
             let mut wall = 0.0;
-            let (total, done) = measure::process_cpu(|| -> Result<(), BenchError> {
+            let (total, result) = measure::process_cpu(|| -> Result<(), BenchError> {
                 while number < end {
                     let to = (number + self.batch).min(end);
-                    let (cpu, made) = measure::thread_cpu(|| {
+                    let (cpu, batch) = measure::thread_cpu(|| {
                         (number..to).map(|number| maker.make(number)).collect::<Vec<_>>()
                     })?;
                     making += cpu;
-                    let changes: Vec<_> = made.iter().map(|m| Change::Add(m.entry())).collect();
+                    let changes: Vec<_> = batch.iter().map(|m| Change::Add(m.entry())).collect();
                     let begun = Instant::now();
                     index.write(&changes).map_err(failed)?;
                     wall += begun.elapsed().as_secs_f64();
@@ -266,23 +270,23 @@ impl IndexBench<'_> {
                 }
                 Ok(())
             })?;
-            done?;
+            result?;
             let rate = |seconds: f64| count as f64 / seconds;
             eprintln!("{number}: {:.0} per CPU s, {:.0} per s", rate(total - making), rate(wall));
             windows.push((count as f64, total - making, wall));
         }
-        let mean = windows
-            .iter()
-            .fold((0.0, 0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
+        let mean = windows.iter().fold((0.0, 0.0, 0.0), |sum, window| {
+            (sum.0 + window.0, sum.1 + window.1, sum.2 + window.2)
+        });
         let rows = [
             ("first 100,000", windows.first().copied().unwrap_or(mean)),
             ("last 100,000", windows.last().copied().unwrap_or(mean)),
             ("all", mean),
         ];
-        for (which, (count, cpu, wall)) in rows {
-            let what = format!("{name}: added, {which}");
+        for (range, (count, cpu, wall)) in rows {
+            let label = format!("{name}: added, {range}");
             let value = format!("{:.0} ({:.0})", count / cpu, count / wall);
-            self.say(what, value, "documents a CPU second (second)");
+            self.report(label, value, "documents a CPU second (second)");
         }
         Ok(())
     }
@@ -318,16 +322,16 @@ impl IndexBench<'_> {
                 // Every second number is a multiple of ten: a near-duplicate of
                 // an earlier document.
                 let number = from + random.below(documents) / ORIGINALS * ORIGINALS + turn % 2;
-                let made = maker.make(if from == 0 {
+                let document = maker.make(if from == 0 {
                     number.min(documents - 1)
                 } else {
                     // Such a number is not a multiple of ten, so the document resembles no other.
                     number / ORIGINALS * ORIGINALS + 3
                 });
                 let probe = QueryDocument {
-                    set: &made.set,
-                    fingerprint: made.fingerprint,
-                    signature: &made.signature,
+                    set: &document.set,
+                    fingerprint: document.fingerprint,
+                    signature: &document.signature,
                 };
                 let begun = Instant::now();
                 let (spent, answer) =
@@ -347,7 +351,7 @@ impl IndexBench<'_> {
                 cpu / queries as f64 * 1e6,
                 found as f64 / queries as f64
             );
-            self.say(format!("{name}: query for documents {kind}, p50 / p99"), value, "µs");
+            self.report(format!("{name}: query for documents {kind}, p50 / p99"), value, "µs");
         }
         Ok(())
     }
@@ -379,23 +383,24 @@ impl IndexBench<'_> {
             let mut compared = 0;
             let mut cpu = 0.0;
             for turn in 0..=self.nearest {
-                let made = maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
+                let document =
+                    maker.make(from + random.below(documents) / ORIGINALS * ORIGINALS + 3);
                 let probe = QueryDocument {
-                    set: &made.set,
-                    fingerprint: made.fingerprint,
-                    signature: &made.signature,
+                    set: &document.set,
+                    fingerprint: document.fingerprint,
+                    signature: &document.signature,
                 };
                 let begun = Instant::now();
                 let (spent, answer) =
                     measure::thread_cpu(|| index.query(&probe, &question, &mut scratch))?;
-                let taken = begun.elapsed().as_secs_f64();
+                let elapsed = begun.elapsed().as_secs_f64();
                 let answer = answer.map_err(failed)?;
                 if turn == 0 && from == 0 {
-                    let what = format!("{name}: compact signatures, read and kept");
+                    let label = format!("{name}: compact signatures, read and kept");
                     let mib = index.compact_signatures().bytes() as f64 / f64::from(1 << 20);
-                    self.say(what, format!("{taken:.2} s, {mib:.0}"), "MiB");
+                    self.report(label, format!("{elapsed:.2} s, {mib:.0}"), "MiB");
                 } else if turn > 0 {
-                    seconds.push(taken);
+                    seconds.push(elapsed);
                     cpu += spent * 1e3;
                     compared += answer.candidates;
                 }
@@ -410,7 +415,7 @@ impl IndexBench<'_> {
             let compared = compared as f64 / queries;
             let times = format!("{:.1} / {:.1}", at(0.5), at(0.99));
             let value = format!("{times} ({cpu:.1} CPU, {compared:.0} compared)");
-            self.say(format!("{name}: 10 nearest of documents {kind}, p50 / p99"), value, "ms");
+            self.report(format!("{name}: 10 nearest of documents {kind}, p50 / p99"), value, "ms");
         }
         Ok(())
     }
@@ -425,15 +430,15 @@ impl IndexBench<'_> {
     ) -> Result<(), BenchError> {
         let mut seconds = Vec::new();
         for number in documents..documents + 1000 {
-            let made = maker.make(number);
+            let document = maker.make(number);
             let begun = Instant::now();
-            let done = index.write(&[Change::Add(made.entry())]);
-            done.map_err(|error| BenchError::new(name, error))?;
+            let result = index.write(&[Change::Add(document.entry())]);
+            result.map_err(|error| BenchError::new(name, error))?;
             seconds.push(begun.elapsed().as_secs_f64());
         }
         seconds.sort_by(f64::total_cmp);
         let value = format!("{:.0} / {:.0}", seconds[500] * 1e6, seconds[990] * 1e6);
-        self.say(format!("{name}: one document a write, p50 / p99"), value, "µs");
+        self.report(format!("{name}: one document a write, p50 / p99"), value, "µs");
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 use crate::collection::BenchCollection;
 use crate::measure::{self, ProcessCost};
 use crate::options::{BenchError, BenchOptions};
-use crate::run::beside_this;
+use crate::run::sibling_binary;
 use crate::table::TextTable;
 use std::ffi::OsString;
 use std::fs::{File, remove_dir_all, remove_file};
@@ -49,7 +49,7 @@ pub(crate) fn matrix(
     collection: &BenchCollection,
     mut options: BenchOptions,
 ) -> Result<(), BenchError> {
-    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let binary = options.path("binary").map_or_else(sibling_binary, Ok)?;
     let runs: usize = options.number("runs", 3)?;
     options.finish()?;
     let matrix = JobMatrix { binary, runs, results: measure::results_folder()? };
@@ -63,49 +63,52 @@ pub(crate) fn matrix(
         "wall s, 1 thread",
         "all threads / 1 thread",
     ]);
-    let mut row = |name: &str, bytes: u64, one: ProcessCost, all: Option<ProcessCost>| {
-        let ratio = all.map(|all| format!("{:.2}", all.wall_seconds / one.wall_seconds));
-        let spent = all.unwrap_or(one).cpu_seconds;
-        table.row(&[
-            name.to_owned(),
-            format!("{spent:.2}"),
-            format!("{:.0}", bytes as f64 / 1e6 / spent),
-            format!("{:.2}", spent / words.cpu_seconds),
-            format!("{:.2}", one.wall_seconds),
-            ratio.unwrap_or_default(),
-        ]);
-    };
+    let mut row =
+        |name: &str, bytes: u64, one_thread: ProcessCost, all_threads: Option<ProcessCost>| {
+            let ratio = all_threads.map(|all_threads| {
+                format!("{:.2}", all_threads.wall_seconds / one_thread.wall_seconds)
+            });
+            let spent = all_threads.unwrap_or(one_thread).cpu_seconds;
+            table.row(&[
+                name.to_owned(),
+                format!("{spent:.2}"),
+                format!("{:.0}", bytes as f64 / 1e6 / spent),
+                format!("{:.2}", spent / words.cpu_seconds),
+                format!("{:.2}", one_thread.wall_seconds),
+                ratio.unwrap_or_default(),
+            ]);
+        };
     let bytes = size(file)?;
     row("wc -w", bytes, words, None);
     for (name, job) in JOBS {
-        let (one, all) = matrix.job(job, file)?;
-        row(name, bytes, one, Some(all));
+        let (one_thread, all) = matrix.job(job, file)?;
+        row(name, bytes, one_thread, Some(all));
     }
     let report = matrix.result("report.json");
     let audit = ["find".into(), file.into(), "--quiet".into(), "--report".into(), (&report).into()];
     measure::child(&matrix.binary, &audit)?;
-    let (one, all) = matrix.job(&format!("audit {}", report.display()), file)?;
-    row("audit", bytes, one, Some(all));
+    let (one_thread, all) = matrix.job(&format!("audit {}", report.display()), file)?;
+    row("audit", bytes, one_thread, Some(all));
     for (program, ending) in [("gzip", "gz"), ("zstd", "zst")] {
         let compressed = matrix.result(&format!("documents.jsonl.{ending}"));
         let arguments = ["-c".into(), file.into()];
         measure::child_to(Path::new(program), &arguments, Some(&compressed))?;
         let floor = matrix.floor(&format!("{program} -dc"), &[&compressed])?;
         row(&format!("{program} -dc"), bytes, floor, None);
-        let (one, all) = matrix.job(JOBS[0].1, &compressed)?;
-        row(&format!("find, .{ending}"), bytes, one, Some(all));
+        let (one_thread, all) = matrix.job(JOBS[0].1, &compressed)?;
+        row(&format!("find, .{ending}"), bytes, one_thread, Some(all));
         remove_file(&compressed).map_err(|error| BenchError::new(compressed.display(), error))?;
     }
     let values = matrix.result("documents.csv");
     let values_bytes = separate(file, &values)?;
-    let (one, all) = matrix.job(JOBS[0].1, &values)?;
-    row("find, .csv", values_bytes, one, Some(all));
+    let (one_thread, all) = matrix.job(JOBS[0].1, &values)?;
+    row("find, .csv", values_bytes, one_thread, Some(all));
     remove_file(&values).map_err(|error| BenchError::new(values.display(), error))?;
     for script in SCRIPTS {
         let text = matrix.result("script.jsonl");
         let bytes = transliterate(file, &text, script)?;
-        let (one, all) = matrix.job(JOBS[0].1, &text)?;
-        row(&format!("find, {}", script.0), bytes, one, Some(all));
+        let (one_thread, all) = matrix.job(JOBS[0].1, &text)?;
+        row(&format!("find, {}", script.0), bytes, one_thread, Some(all));
     }
     println!("{} ({:.1} MB), median of {runs}\n", file.display(), bytes as f64 / 1e6);
     println!("{table}");

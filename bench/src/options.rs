@@ -48,12 +48,12 @@ impl BenchOptions {
     /// Reads the value of `--name`. If the option occurs several times, the last value counts.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         let mut found = None;
-        self.0.retain(|(given, value)| {
-            let here = given == name;
-            if here {
+        self.0.retain(|(option, value)| {
+            let is_match = option == name;
+            if is_match {
                 found = Some(value.clone());
             }
-            !here
+            !is_match
         });
         found
     }

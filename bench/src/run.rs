@@ -17,7 +17,7 @@ pub(crate) fn run(
     collection: &BenchCollection,
     mut options: BenchOptions,
 ) -> Result<(), BenchError> {
-    let binary = options.path("binary").map_or_else(beside_this, Ok)?;
+    let binary = options.path("binary").map_or_else(sibling_binary, Ok)?;
     let threshold: f64 = options.number("threshold", 0.8)?;
     let runs: usize = options.number("runs", 3)?;
     let results = measure::results_folder()?;
@@ -104,7 +104,7 @@ pub(crate) fn score_text(score: &FoundScore) -> String {
 
 /// Returns the path of `lookalike` in the folder of this program. A release
 /// build creates both there.
-pub(crate) fn beside_this() -> Result<PathBuf, BenchError> {
+pub(crate) fn sibling_binary() -> Result<PathBuf, BenchError> {
     let this = std::env::current_exe();
     let this = this.map_err(|error| BenchError::new("the folder of this program", error))?;
     Ok(this.with_file_name(format!("lookalike{}", std::env::consts::EXE_SUFFIX)))

@@ -105,7 +105,7 @@ fn parse(
             break;
         }
         let line = line.trim_end();
-        let cell = |wanted| line.split(',').nth(wanted);
+        let cell = |position| line.split(',').nth(position);
         let (Some(a), Some(b), Some(value)) =
             (cell(a), cell(b), cell(similarity).and_then(millionths))
         else {

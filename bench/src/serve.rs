@@ -54,16 +54,16 @@ pub(crate) fn serve(mut options: BenchOptions) -> Result<(), BenchError> {
     let (outcomes, stolen): (Vec<LoadOutcome>, Vec<f64>) = std::thread::scope(|scope| {
         let watch = scope.spawn(|| stolen_by_seconds(start, seconds as usize));
         let threads: Vec<_> =
-            (0..connections).map(|_| scope.spawn(|| load.ask_all(start))).collect();
+            (0..connections).map(|_| scope.spawn(|| load.send_all(start))).collect();
         let outcomes = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
         (outcomes.collect(), watch.join().unwrap_or_default())
     });
     let elapsed = start.elapsed().as_secs_f64();
     let errors: u64 = outcomes.iter().map(|outcome| outcome.errors).sum();
     let took: Vec<(usize, u64)> = outcomes.into_iter().flat_map(|outcome| outcome.took).collect();
-    let done = took.len();
+    let answered = took.len();
     let achieved = took.len() as f64 / elapsed;
-    println!("{done} answers in {elapsed:.1} s, {achieved:.0} a second, {errors} errors");
+    println!("{answered} answers in {elapsed:.1} s, {achieved:.0} a second, {errors} errors");
     println!("ms: {}", quantiles(took.iter().map(|(_, us)| *us).collect()));
     print_undisturbed(&took, &stolen);
     if let (Some(pid), Some(before)) = (pid, before) {
@@ -166,7 +166,7 @@ fn requests(documents: &Path, address: &str, bytes: usize) -> Result<Vec<Vec<u8>
 }
 
 impl Load {
-    fn ask_all(&self, start: Instant) -> LoadOutcome {
+    fn send_all(&self, start: Instant) -> LoadOutcome {
         let mut outcome = LoadOutcome::default();
         let mut stream = None;
         loop {
@@ -177,7 +177,7 @@ impl Load {
             let due = start + Duration::from_secs_f64(number as f64 / self.rate);
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let request = &self.requests[number as usize % self.requests.len()];
-            if self.ask(&mut stream, request).is_some() {
+            if self.send_query(&mut stream, request).is_some() {
                 let second = (number as f64 / self.rate) as usize;
                 outcome.took.push((second, due.elapsed().as_micros() as u64));
             } else {
@@ -188,7 +188,7 @@ impl Load {
     }
 
     /// Sends a query and reads the answer. Returns `None` for an error or a status other than 200.
-    fn ask(&self, stream: &mut Option<BufReader<TcpStream>>, request: &[u8]) -> Option<()> {
+    fn send_query(&self, stream: &mut Option<BufReader<TcpStream>>, request: &[u8]) -> Option<()> {
         let stream = if let Some(stream) = stream {
             stream
         } else {

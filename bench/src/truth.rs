@@ -194,8 +194,8 @@ mod tests {
             let inter = a.intersection(&b).count() as u64;
             assert_eq!(share, millionths(inter, a.len().min(b.len()) as u64));
         }
-        let whole = pairs.iter().filter(|(_, _, share)| *share == 1_000_000).count();
-        assert!((50..=70).contains(&whole), "{whole}");
+        let full = pairs.iter().filter(|(_, _, share)| *share == 1_000_000).count();
+        assert!((50..=70).contains(&full), "{full}");
         let documents: std::collections::HashSet<u64> =
             pairs.iter().flat_map(|&(a, b, _)| [a, b]).collect();
         assert_eq!(documents.len(), 240);

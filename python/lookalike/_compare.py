@@ -155,9 +155,9 @@ def compare(
     if isinstance(a, os.PathLike):
         engine = input_documents(Files([a, b])).engine
     else:
-        for row, one in enumerate((a, b)):
-            if not isinstance(one, str):
-                raise _no_text(row, one)
+        for row, value in enumerate((a, b)):
+            if not isinstance(value, str):
+                raise _no_text(row, value)
         engine = _engine.Documents.of_texts([[a, b]], None, [])
     figures, parts, counts = _engine.compare(engine, {**options}, differences)
     return CompareResult(
@@ -168,10 +168,10 @@ def compare(
     )
 
 
-def _no_text(row: int, got: object) -> DocumentTypeError:
+def _no_text(row: int, value: object) -> DocumentTypeError:
     place = ("first", "second")[row]
     error = DocumentTypeError(
-        f"row {row}: the {place} text is of type {type(got).__name__}, expected two str or two "
+        f"row {row}: the {place} text is of type {type(value).__name__}, expected two str or two "
         "paths"
     )
     error.row = row

@@ -111,8 +111,10 @@ def cut(
     rewrite = rewriter(documents)
     rows = len(documents.engine)
     with reporting(progress) as reporter:
-        left = _engine.cut_passages(documents.engine, run.reference, run.options, rows, reporter)
-    return rewrite(Table(left))
+        remaining = _engine.cut_passages(
+            documents.engine, run.reference, run.options, rows, reporter
+        )
+    return rewrite(Table(remaining))
 
 
 def cut_files(

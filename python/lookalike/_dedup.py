@@ -210,10 +210,10 @@ def dedup(
         return documents.annotate(
             decisions, {name: f"lookalike_{name}" for name in table.column_names}
         )
-    everything = documents.select([True] * rows)
-    if isinstance(everything, KeptRows):
-        return everything.with_decisions(table)
-    pairs = everything.items() if isinstance(everything, dict) else everything
+    all_rows = documents.select([True] * rows)
+    if isinstance(all_rows, KeptRows):
+        return all_rows.with_decisions(table)
+    pairs = all_rows.items() if isinstance(all_rows, dict) else all_rows
     return list(zip(pairs, table, strict=True))
 
 
@@ -278,7 +278,7 @@ def dedup_files(
     adds_alone = index is not None and not annotate and output is None and removed is None
     target = None if adds_alone else output_option(output)
     with reporting(progress) as reporter:
-        kept, gone, dropped, written, added, parameters, better, decided = _engine.dedup(
+        kept, removed_count, dropped, written, added, parameters, better, decided = _engine.dedup(
             files.find(),
             run.reference,
             run.options,
@@ -290,7 +290,7 @@ def dedup_files(
         )
     return DedupResult(
         kept,
-        gone,
+        removed_count,
         written,
         dropped=dropped,
         added=added,

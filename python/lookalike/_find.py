@@ -218,15 +218,15 @@ class Run:
         # engine expects.
         deciding: dict[str, Any] = {key: options[key] for key in _DECIDING if key in options}
         self._fields = _engine.fields(deciding)
-        self._given = options
-        self._beside: list[InputDocuments] = []
+        self._call_options = options
+        self._references: list[InputDocuments] = []
         if isinstance(reference, Index):
             # The engine opens the index a second time, for reading.
             opened = self._take(Files(reference.name))
-            self._beside = [replace(opened, reading=None)]
+            self._references = [replace(opened, reading=None)]
         elif reference is not None:
-            self._beside = [self._take(reference)]
-        self.reference = self._beside[0].engine if self._beside else None
+            self._references = [self._take(reference)]
+        self.reference = self._references[0].engine if self._references else None
 
     def take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
         """Converts documents for the engine, and adds the options that follow from their type.
@@ -237,23 +237,23 @@ class Run:
             changed: Whether the function returns changed texts. The texts then stay in memory,
                 also with ``memory``.
         """
-        taken = self._take(docs, back, changed)
-        refuse_unused(taken, *self._beside)
-        refuse_file_rules(self._given, taken)
-        reading = reading_options(taken, *self._beside)
-        self.options = {**token_rule(self.options, taken, *self._beside), **reading}
-        return taken
+        documents = self._take(docs, back, changed)
+        refuse_unused(documents, *self._references)
+        refuse_file_rules(self._call_options, documents)
+        reading = reading_options(documents, *self._references)
+        self.options = {**token_rule(self.options, documents, *self._references), **reading}
+        return documents
 
     def _take(self, docs: Documents, back: bool = False, changed: bool = False) -> InputDocuments:
         return input_documents(
             docs,
             text=self._text,
             id=self._id,
-            tokens=self._given.get("tokens"),
+            tokens=self._call_options.get("tokens"),
             fields=self._fields,
             back=back,
             alone=False,
-            memory=None if changed else memory_options(self._given),
+            memory=None if changed else memory_options(self._call_options),
         )
 
     def find(

@@ -389,15 +389,16 @@ def check_options(
     Raises:
         OptionError: An option is unknown.
     """
-    known: frozenset[str] = accepted.__optional_keys__
+    known_names: frozenset[str] = accepted.__optional_keys__
     for name in options:
-        if name not in known and name not in others:
+        if name not in known_names and name not in others:
             raise OptionError(
-                f"{function} has no option {name!r}; {_remedy(name, function, known.union(others))}"
+                f"{function} has no option {name!r}; "
+                f"{_remedy(name, function, known_names.union(others))}"
             )
 
 
-def _remedy(name: str, function: str, known: Collection[str]) -> str:
+def _remedy(name: str, function: str, known_names: Collection[str]) -> str:
     import difflib
 
     if name in FILE_OPTIONS:
@@ -405,7 +406,7 @@ def _remedy(name: str, function: str, known: Collection[str]) -> str:
     if name in _FOREIGN:
         return f"use {_FOREIGN[name]}"
     # The name of an option of another function is not a misspelling.
-    near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known), 1)
+    near = [] if name in OPTIONS else difflib.get_close_matches(name, sorted(known_names), 1)
     return f"did you mean {near[0]!r}?" if near else f"see help(lookalike.{function}) for options"
 
 
@@ -465,11 +466,11 @@ def _column(name: str, value: object, expected: str) -> None:
         raise invalid_option(name, "the name of a column without lone surrogates", value) from None
 
 
-def invalid_option(name: str, expected: str, got: object) -> OptionError:
+def invalid_option(name: str, expected: str, value: object) -> OptionError:
     """Makes the error of an invalid argument."""
-    shown = repr(got)
-    shown = shown if len(shown) <= 80 else shown[:79] + "…"
-    return OptionError(f"{name}: expected {expected}, got {shown} ({type(got).__name__})")
+    text = repr(value)
+    text = text if len(text) <= 80 else text[:79] + "…"
+    return OptionError(f"{name}: expected {expected}, got {text} ({type(value).__name__})")
 
 
 def whole_option(name: str, value: object, least: int, bits: int = 63) -> int:

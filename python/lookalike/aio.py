@@ -163,8 +163,8 @@ def _described(method: Callable[..., Any], awaited: _Method) -> _Method:
     described.__qualname__ = f"AsyncIndex.{method.__name__}"
     about = (getdoc(method) or "").partition("\n\n")[0]
     described.__doc__ = f"{about}\n\nAwaitable; see ``lookalike.Index.{method.__name__}``."
-    made: _Method = described
-    return made
+    result: _Method = described
+    return result
 
 
 class OpeningIndex:
@@ -177,9 +177,9 @@ class OpeningIndex:
         self._opened: AsyncIndex | None = None
 
     def __await__(self) -> Generator[Any, None, AsyncIndex]:
-        return self._made().__await__()
+        return self._open_index().__await__()
 
-    async def _made(self) -> AsyncIndex:
+    async def _open_index(self) -> AsyncIndex:
         opened: list[Index] = []
         with ThreadPoolExecutor(1, "lookalike-open") as pool:
             try:
@@ -192,7 +192,7 @@ class OpeningIndex:
                 raise
 
     async def __aenter__(self) -> AsyncIndex:
-        self._opened = await self._made()
+        self._opened = await self._open_index()
         return self._opened
 
     async def __aexit__(
@@ -372,9 +372,9 @@ class AsyncIndex:
             "threads": threads,
         }
         size = whole_option("batch", batch, 1)
-        async for some in self._batches(texts, size):
+        async for block in self._batches(texts, size):
             for matches in await self._run(
-                False, partial(self._index.query_many, some, **options), StopSignal()
+                False, partial(self._index.query_many, block, **options), StopSignal()
             ):
                 yield matches
 
@@ -383,17 +383,17 @@ class AsyncIndex:
     ) -> AsyncIterator[list[str]]:
         if not isinstance(texts, AsyncIterable):
             rows: Iterator[str] = iterator_of("texts", texts, "str")
-            while some := await self._run(False, lambda: list(islice(rows, size)), StopSignal()):
-                yield some
+            while block := await self._run(False, lambda: list(islice(rows, size)), StopSignal()):
+                yield block
             return
-        some = []
+        block = []
         async for text in texts:
-            some.append(text)
-            if len(some) == size:
-                yield some
-                some = []
-        if some:
-            yield some
+            block.append(text)
+            if len(block) == size:
+                yield block
+                block = []
+        if block:
+            yield block
 
     async def close(self) -> None:
         """Closes the index after all earlier calls have ended. Later calls raise ``StoreError``.

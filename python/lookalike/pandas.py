@@ -41,7 +41,7 @@ class FrameAccessor(FrameMethods["pandas.DataFrame", "pandas.DataFrame", "pandas
     """
 
     def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
-        return _made(values, name, self._docs.index)
+        return _series(values, name, self._docs.index)
 
 
 class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
@@ -53,10 +53,10 @@ class SeriesAccessor(ColumnMethods["pandas.Series", "pandas.Series"]):
     """
 
     def _column(self, values: Sequence[Any], name: str) -> pandas.Series:
-        return _made(values, name, self._docs.index)
+        return _series(values, name, self._docs.index)
 
 
-def _made(values: Sequence[Any], name: str, index: pandas.Index) -> pandas.Series:
+def _series(values: Sequence[Any], name: str, index: pandas.Index) -> pandas.Series:
     # Pandas cannot infer the type of a column without rows.
     return pandas.Series(values, index=index, name=name, dtype="bool" if name == KEPT else "int64")
 

@@ -50,7 +50,7 @@ class FrameNamespace(FrameMethods[polars.DataFrame, polars.DataFrame, polars.Ser
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
-        return _made(values, name)
+        return _series(values, name)
 
 
 class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars.Series]):
@@ -61,7 +61,7 @@ class LazyFrameNamespace(FrameMethods[polars.LazyFrame, polars.DataFrame, polars
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
-        return _made(values, name)
+        return _series(values, name)
 
 
 class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
@@ -72,7 +72,7 @@ class SeriesNamespace(ColumnMethods[polars.Series, polars.Series]):
     """
 
     def _column(self, values: Sequence[Any], name: str) -> polars.Series:
-        return _made(values, name)
+        return _series(values, name)
 
 
 class ExprNamespace:
@@ -88,7 +88,7 @@ class ExprNamespace:
     def is_kept(self, **options: Any) -> polars.Expr:
         """Returns an expression of booleans, true for each text that is kept."""
         return self._texts.map_batches(
-            lambda texts: _made(find(texts, **options).is_kept, KEPT).alias(texts.name),
+            lambda texts: _series(find(texts, **options).is_kept, KEPT).alias(texts.name),
             return_dtype=polars.Boolean,
         )
 
@@ -97,12 +97,12 @@ class ExprNamespace:
         ``lookalike.FindResult.labels``.
         """
         return self._texts.map_batches(
-            lambda texts: _made(find(texts, **options).labels, LABEL).alias(texts.name),
+            lambda texts: _series(find(texts, **options).labels, LABEL).alias(texts.name),
             return_dtype=polars.Int64,
         )
 
 
-def _made(values: Sequence[Any], name: str) -> polars.Series:
+def _series(values: Sequence[Any], name: str) -> polars.Series:
     # Polars cannot infer the type of a column without rows.
     return polars.Series(name, values, dtype=polars.Boolean if name == KEPT else polars.Int64)
 

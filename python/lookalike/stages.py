@@ -255,9 +255,9 @@ def plan(
                 f"cannot use the column {name!r} of the documents: the stages add a column of that "
                 "name; rename it first"
             )
-    none: list[str | None] = []
-    nothing = _engine.Documents.of_texts([[]], [], [(name, none) for name in fields])
-    parameters = _engine.find(nothing, None, named_options, False).parameters()
+    no_values: list[str | None] = []
+    no_documents = _engine.Documents.of_texts([[]], [], [(name, no_values) for name in fields])
+    parameters = _engine.find(no_documents, None, named_options, False).parameters()
     chosen: dict[str, Any] = {
         name: parameters[name] for name in ("num_hashes", "bands", "rows") if name in parameters
     }
@@ -537,8 +537,8 @@ def keys(
             # An empty table may have no chunks, and combining no chunks would import pandas.
             if rows.num_rows == 0:
                 continue
-            checks = _whole(rows["check"]) if "check" in rows.column_names else None
-            stage.add(documents_of(plan, rows), _whole(rows["node"]), reference, checks)
+            checks = _combine_chunks(rows["check"]) if "check" in rows.column_names else None
+            stage.add(documents_of(plan, rows), _combine_chunks(rows["node"]), reference, checks)
         ready = stage.take(False)
         if ready is not None:
             yield from _rows(ready, BLOCKS)
@@ -610,7 +610,10 @@ def places(plan: Plan, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarr
                 continue
             found = read_table(
                 _engine.places(
-                    documents_of(plan, table), dict(plan.options), reference, _whole(table["check"])
+                    documents_of(plan, table),
+                    dict(plan.options),
+                    reference,
+                    _combine_chunks(table["check"]),
                 )
             )
             found = found.append_column("node", table["node"])
@@ -650,13 +653,13 @@ def match(
                 yield from _rows(rows, DECIDED)
 
 
-def _whole(column: Any) -> Any:
+def _combine_chunks(column: Any) -> Any:
     """Converts a column to one array."""
-    whole = column.combine_chunks()
+    combined = column.combine_chunks()
     return (
-        whole
-        if isinstance(whole, import_arrow().Array)
-        else import_arrow().concat_arrays(whole.chunks)
+        combined
+        if isinstance(combined, import_arrow().Array)
+        else import_arrow().concat_arrays(combined.chunks)
     )
 
 
@@ -800,9 +803,9 @@ def decide(
             if end:
                 yield from _decided(plan, table.slice(0, end))
                 # Copy the rest, so that it does not keep the decided batches in memory.
-                rest = table.slice(end)
-                rest = rest.filter(_compute().is_valid(rest["component"]))
-                pending = rest.combine_chunks().to_batches()
+                remaining = table.slice(end)
+                remaining = remaining.filter(_compute().is_valid(remaining["component"]))
+                pending = remaining.combine_chunks().to_batches()
                 size = sum(batch.nbytes for batch in pending)
             if size > task_bytes:
                 raise OptionError(
@@ -841,18 +844,21 @@ def decide_unsorted(
         raise DocumentError(_NO_COMPONENT)
     order = pc.sort_indices(rows["component"])
     flags = (
-        _whole(pc.fill_null(rows["reference"], bool_scalar(False)))
+        _combine_chunks(pc.fill_null(rows["reference"], bool_scalar(False)))
         if "reference" in rows.column_names
         else None
     )
-    documents, checks = documents_of(plan, rows), _whole(rows["check"])
+    documents, checks = documents_of(plan, rows), _combine_chunks(rows["check"])
     for first, end in pairwise(_slices(rows, documents, order, slice_bytes)):
-        taken = order.slice(first, end - first)
-        here = taken if flags is None else taken.filter(pc.invert(flags.take(taken)))
-        kept = None if flags is None else taken.filter(flags.take(taken))
+        indices = order.slice(first, end - first)
+        document_indices = (
+            indices if flags is None else indices.filter(pc.invert(flags.take(indices)))
+        )
+        kept = None if flags is None else indices.filter(flags.take(indices))
         kept = kept if kept is not None and len(kept) else None
         selected = [
-            array.cast(pa.int64()) for array in (here, here.slice(0, 0) if kept is None else kept)
+            array.cast(pa.int64())
+            for array in (document_indices, document_indices.slice(0, 0) if kept is None else kept)
         ]
         reference = None if kept is None else documents
         for table in _engine.decide(
@@ -870,8 +876,8 @@ def _slices(rows: Any, documents: Any, order: Any, slice_bytes: int) -> list[int
     of each slice, and the end of the last slice, as places in the order.
     """
     pa, pc = import_arrow(), _compute()
-    components = _whole(rows["component"]).take(order)
-    sizes = _whole(read_table(documents.text_bytes())["bytes"]).take(order)
+    components = _combine_chunks(rows["component"]).take(order)
+    sizes = _combine_chunks(read_table(documents.text_bytes())["bytes"]).take(order)
     begins = pc.add(
         pc.indices_nonzero(pc.not_equal(components[1:], components[:-1])), int_scalar(1)
     )
@@ -926,7 +932,7 @@ def _last_component(components: Any) -> int:
 def _decided(plan: Plan, table: Any) -> Iterator[Any]:
     pa = import_arrow()
     sides = [side for _, side in sides_of(table)]
-    checks = _whole(
+    checks = _combine_chunks(
         pa.chunked_array([chunk for side in sides for chunk in side["check"].chunks], pa.int64())
     )
     documents = [documents_of(plan, side) for side in sides if side is sides[0] or side.num_rows]

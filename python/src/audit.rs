@@ -32,18 +32,19 @@ pub(crate) fn audit(
     confidence: f64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let given = KeywordOptions::new(options)?;
-    let seed = given.whole("seed")?.unwrap_or(1);
-    let how = self::options(sample, seed, confidence, given.threads()?)?;
-    let normalization = given.normalization()?;
-    let reading = given.reading(normalization, crate::extraction::options(py)?)?;
-    let decisions = given.decisions(py, row_digits(&documents, reference.as_ref()))?;
-    given.finish()?;
+    let keywords = KeywordOptions::new(options)?;
+    let seed = keywords.integer("seed")?.unwrap_or(1);
+    let audit_options = self::options(sample, seed, confidence, keywords.threads()?)?;
+    let normalization = keywords.normalization()?;
+    let reading = keywords.reading(normalization, crate::extraction::options(py)?)?;
+    let decisions = keywords.decisions(py, row_digits(&documents, reference.as_ref()))?;
+    keywords.finish()?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     inputs.refuse_streams("an audit")?;
     call::reading(py, progress.as_ref(), move |watch| {
-        let how = AuditOptions { decisions, ..how };
-        let (audit, params) = AuditRequest::new(report, None, inputs.run, how)?.run(watch)?;
+        let audit_options = AuditOptions { decisions, ..audit_options };
+        let (audit, params) =
+            AuditRequest::new(report, None, inputs.run, audit_options)?.run(watch)?;
         json(&audit, &params)
     })
 }

@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The progress of the work, and whether the caller cancelled it.
 #[derive(Default)]
 pub(crate) struct Watch {
-    unwanted: AtomicBool,
+    is_cancelled: AtomicBool,
     done: AtomicU64,
     stages: Mutex<StageLog>,
     /// The first warning, and whether it was reported.
@@ -53,7 +53,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the caller cancelled the work.
-    pub(crate) fn go_on(&self) -> Result<(), Error> {
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         Ok(self.advance(0)?)
     }
 
@@ -64,15 +64,15 @@ impl Watch {
     }
 
     /// Takes the unreported progress: completed stages and the current one.
-    fn news(&self, is_done: bool) -> Vec<StageProgress> {
+    fn take_progress(&self, is_done: bool) -> Vec<StageProgress> {
         let mut stages = self.stages.lock();
         // While the work runs, the last stage may have ended because it failed.
         let open = usize::from(!is_done && stages.now.is_none());
         let completed = stages.ended.len().saturating_sub(open);
-        let mut news: Vec<StageProgress> = stages.ended.drain(..completed).collect();
+        let mut progress: Vec<StageProgress> = stages.ended.drain(..completed).collect();
         let done = self.done.load(Ordering::Relaxed);
-        news.extend(stages.now.map(|(stage, total)| (stage, done, total)));
-        news
+        progress.extend(stages.now.map(|(stage, total)| (stage, done, total)));
+        progress
     }
 }
 
@@ -88,7 +88,7 @@ impl Progress for Watch {
         if done > 0 {
             self.done.fetch_add(done, Ordering::Relaxed);
         }
-        if self.unwanted.load(Ordering::Relaxed) { Err(Interruption) } else { Ok(()) }
+        if self.is_cancelled.load(Ordering::Relaxed) { Err(Interruption) } else { Ok(()) }
     }
 
     fn end(&self, stage: Stage, _: Duration) {
@@ -123,10 +123,10 @@ pub(crate) fn long<T: Send>(
             .name("lookalike".to_owned())
             .spawn_scoped(scope, move || drop(sender.send(work(watch))))
             .map_err(|error| no_thread(&error))?;
-        let done = poll_signals(py, watch, receiver, progress, None);
-        // After a panic, `done` contains an error.
+        let result = poll_signals(py, watch, receiver, progress, None);
+        // After a panic, `result` contains an error.
         let _ = py.detach(|| worker.join());
-        done
+        result
     })
 }
 
@@ -141,11 +141,11 @@ pub(crate) fn reading<T: Send + 'static>(
     work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
 ) -> PyResult<T> {
     let watch = Arc::new(Watch::default());
-    let theirs = Arc::clone(&watch);
+    let worker_watch = Arc::clone(&watch);
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new()
         .name("lookalike".to_owned())
-        .spawn(move || drop(sender.send(work(&theirs))))
+        .spawn(move || drop(sender.send(work(&worker_watch))))
         .map_err(|error| no_thread(&error))?;
     poll_signals(py, &watch, receiver, progress, Some(GRACE))
 }
@@ -197,7 +197,7 @@ fn poll_signals<T: Send>(
         }
         let reported = py.check_signals().and_then(|()| report(py, watch, false, progress));
         if let Err(error) = reported {
-            watch.unwanted.store(true, Ordering::Relaxed);
+            watch.is_cancelled.store(true, Ordering::Relaxed);
             raised = Some((error, Instant::now()));
         }
         Ok(true)
@@ -229,11 +229,11 @@ fn report(
 ) -> PyResult<()> {
     if let Some(Warning::ExcessCandidates(excess)) = watch.warning() {
         let text = phrases::excess_candidates(excess, &SPELLING, false);
-        staying(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
+        without_unwind(|| py.import("lookalike._progress")?.call_method1("warn", (text,)))?;
     }
     let Some(progress) = progress else { return Ok(()) };
-    for (stage, done, total) in watch.news(is_done) {
-        staying(|| progress.call1(py, (stage.to_string(), done, total)))?;
+    for (stage, done, total) in watch.take_progress(is_done) {
+        without_unwind(|| progress.call1(py, (stage.to_string(), done, total)))?;
     }
     Ok(())
 }
@@ -247,11 +247,11 @@ fn setting(choice: &Choice) -> String {
 }
 
 /// Runs work that calls Python functions while other threads use data on this thread's stack.
-pub(crate) fn staying<T>(work: impl FnOnce() -> T) -> T {
-    let stays = InterpreterGuard;
-    let done = work();
-    std::mem::forget(stays);
-    done
+pub(crate) fn without_unwind<T>(work: impl FnOnce() -> T) -> T {
+    let guard = InterpreterGuard;
+    let result = work();
+    std::mem::forget(guard);
+    result
 }
 
 /// Keeps a thread from being unwound at the end of the interpreter.

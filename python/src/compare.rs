@@ -47,9 +47,9 @@ pub(crate) fn compare(
         ));
     }
     let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
-    let theirs = Arc::clone(&inputs);
+    let thread_inputs = Arc::clone(&inputs);
     let compared = call::reading(py, None, move |watch| {
-        let texts = texts(&theirs.open()?, watch)?;
+        let texts = texts(&thread_inputs.open()?, watch)?;
         let [a, b] = texts.found.as_slice() else { return Ok(Err(texts)) };
         let likeness = PairSimilarity::of(a, b, &params, watch)?;
         let parts = differences.then(|| parts(a, b, &params));
@@ -153,7 +153,7 @@ fn texts(collection: &Collection, watch: &Watch) -> Result<PairTexts, Error> {
     let mut scratch = ReadBuffers::default();
     while let Some(block) = collection.next_block_in_order()? {
         block.read(&mut scratch, &mut texts)?;
-        watch.go_on()?;
+        watch.check_cancelled()?;
     }
     Ok(texts)
 }

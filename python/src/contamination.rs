@@ -45,10 +45,10 @@ pub(crate) fn contamination(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyContamination> {
-    let given = KeywordOptions::new(options)?;
-    let reading = given.reading(given.normalization()?, crate::extraction::options(py)?)?;
-    let options = given.contamination()?;
-    given.finish()?;
+    let keywords = KeywordOptions::new(options)?;
+    let reading = keywords.reading(keywords.normalization()?, crate::extraction::options(py)?)?;
+    let options = keywords.contamination()?;
+    keywords.finish()?;
     let ids = IdKind::of(&documents, None);
     let item_ids = against.first().map_or(IdKind::Files, |(_, items)| IdKind::of(items, None));
     let mut inputs = Vec::with_capacity(against.len() + 1);

@@ -96,12 +96,12 @@ pub(crate) fn dedup_passages(
     output: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<CutTuple> {
-    let given = KeywordOptions::new(options)?;
-    let cut = given.cuts()?;
-    let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
+    let keywords = KeywordOptions::new(options)?;
+    let cut = keywords.cuts()?;
+    let PassageArguments { options, reading } = PassageArguments::new(py, &keywords)?;
     let documents = ComparedInput::Paths(paths);
-    let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
-    given.finish()?;
+    let options = options.with_drop(keywords.dropped(py, &documents, reference.as_ref())?);
+    keywords.finish()?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let outputs = DedupOutputs { survivors: Some(named_file(output)), ..DedupOutputs::default() };
     let inputs = inputs.run;

@@ -112,8 +112,8 @@ pub(crate) fn side(name: &str) -> Option<&'static str> {
 }
 
 /// Creates the error of a document in memory, with its attribute `row`.
-fn in_row((side, row): (&str, u64), what: &str) -> PyErr {
-    let error = DocumentError::new_err(format!("{side}row {row}: {what}"));
+fn in_row((side, row): (&str, u64), label: &str) -> PyErr {
+    let error = DocumentError::new_err(format!("{side}row {row}: {label}"));
     Python::attach(|py| match error.value(py).setattr("row", row) {
         Ok(()) => error,
         Err(other) => other,

@@ -90,10 +90,10 @@ impl PyFindings {
     /// each document, the line of a decision to keep it.
     fn judged(&self, a: &str, b: &str) -> (Option<(bool, u64)>, Option<u64>, Option<u64>) {
         let Some(decisions) = &self.run.options.decisions else { return (None, None, None) };
-        let shown = |id| self.run.rows.ids.shown(id);
-        let kept = |id| decisions.kept.iter().find(|kept| shown(&kept.id) == id);
+        let displayed = |id| self.run.rows.ids.display_id(id);
+        let kept = |id| decisions.kept.iter().find(|kept| displayed(&kept.id) == id);
         let pair = decisions.pairs.iter().find(|pair| {
-            let [first, second] = pair.documents.each_ref().map(|id| shown(id));
+            let [first, second] = pair.documents.each_ref().map(|id| displayed(id));
             [a, b] == [first, second] || [b, a] == [first, second]
         });
         let judged = pair.map(|pair| (pair.is_duplicate, pair.line));
@@ -267,8 +267,8 @@ impl PyFindings {
     /// A row for each of `rows` documents in memory, after the removal of duplicate units: `kept`,
     /// and `text`, which is null if the text is unchanged.
     fn texts_left(&self, py: Python<'_>, rows: usize) -> PyResult<ArrowTable> {
-        let left = py.detach(|| RemainingTexts::of_units(&self.run.findings, rows));
-        left.map_err(run_error)?.table()
+        let remaining = py.detach(|| RemainingTexts::of_units(&self.run.findings, rows));
+        remaining.map_err(run_error)?.table()
     }
 
     /// Returns the text of the document `id`. Without an id, returns the text of row `row` of
@@ -309,17 +309,17 @@ impl PyFindings {
         }
         self.inputs.refuse_streams("an audit")?;
         self.inputs.refuse_elsewhere()?;
-        let given = KeywordOptions::new(options)?;
-        let seed = given.whole("seed")?.unwrap_or(1);
-        let threads = given.threads_or(|| self.run.options.threads)?;
-        given.finish()?;
-        let how = crate::audit::options(sample, seed, confidence, threads)?;
+        let keywords = KeywordOptions::new(options)?;
+        let seed = keywords.integer("seed")?.unwrap_or(1);
+        let threads = keywords.threads_or(|| self.run.options.threads)?;
+        keywords.finish()?;
+        let audit_options = crate::audit::options(sample, seed, confidence, threads)?;
         let inputs = Arc::clone(&self.inputs);
         let findings = Arc::clone(&self.run.findings);
         let options = self.run.options.clone();
         call::reading(py, progress.as_ref(), move |watch| {
             let open = || inputs.open();
-            let (audit, _) = audit_findings(&findings, &options, open, &how, watch)?;
+            let (audit, _) = audit_findings(&findings, &options, open, &audit_options, watch)?;
             crate::audit::json(&audit, &options.params)
         })
     }
@@ -353,7 +353,7 @@ impl PyFindings {
 
     /// The findings of a run among the documents of an index.
     pub(crate) fn of_index(findings: Findings, options: FindOptions) -> Self {
-        let inputs = Arc::new(ComparedInputs::nothing());
+        let inputs = Arc::new(ComparedInputs::empty());
         let findings = Arc::new(findings);
         let run = RunFindings { findings, options, rows: RowNumbers::of_files() };
         Self { run, inputs, of_index: true }
@@ -434,6 +434,6 @@ impl GroupColumns {
 }
 
 /// Returns the error for a state that cannot occur unless lookalike has a bug.
-pub(crate) fn unexpected(what: &str) -> PyErr {
-    LookalikeError::new_err(format!("{what}. This is a bug in lookalike; please report it"))
+pub(crate) fn unexpected(detail: &str) -> PyErr {
+    LookalikeError::new_err(format!("{detail}. This is a bug in lookalike; please report it"))
 }

@@ -87,7 +87,7 @@ impl<'py> KeywordOptions<'py> {
     }
 
     /// Reads an integer of at least 0.
-    pub(crate) fn whole(&self, name: &str) -> PyResult<Option<u64>> {
+    pub(crate) fn integer(&self, name: &str) -> PyResult<Option<u64>> {
         let Some(value) = self.take(name)? else { return Ok(None) };
         let is_bool = value.is_instance_of::<PyBool>();
         let number = (!is_bool).then(|| value.extract::<u64>().ok()).flatten();
@@ -96,7 +96,7 @@ impl<'py> KeywordOptions<'py> {
 
     /// Reads an integer of at least 1.
     pub(crate) fn count(&self, name: &str) -> PyResult<Option<NonZeroUsize>> {
-        let Some(number) = self.whole(name)? else { return Ok(None) };
+        let Some(number) = self.integer(name)? else { return Ok(None) };
         let count = usize::try_from(number).ok().and_then(NonZeroUsize::new);
         let refused = || OptionError::new_err(format!("{name}: expected 1 or more, got {number}"));
         count.map(Some).ok_or_else(refused)
@@ -233,7 +233,7 @@ impl<'py> KeywordOptions<'py> {
             bands: self.bands()?,
             rows: count("rows")?,
             scheme: self.choice("scheme")?.unwrap_or(default.scheme),
-            seed: self.whole("seed")?.unwrap_or(default.seed),
+            seed: self.integer("seed")?.unwrap_or(default.seed),
         })
     }
 
@@ -311,7 +311,7 @@ impl<'py> KeywordOptions<'py> {
 
     /// Reads the options of a search for passages.
     pub(crate) fn passages(&self) -> PyResult<PassageOptions> {
-        let min_words = self.whole("min_words")?.map_or(DEFAULT_WORDS, |words| words as usize);
+        let min_words = self.integer("min_words")?.map_or(DEFAULT_WORDS, |words| words as usize);
         let tokens = self.choice("tokens")?.unwrap_or(TokenRule::Words);
         let case = self.choice("case")?.unwrap_or(Case::Fold);
         let options = PassageOptions::new(min_words, tokens, case);
@@ -327,7 +327,7 @@ impl<'py> KeywordOptions<'py> {
         const UNITS: [&str; 4] = ["word", "line", "paragraph", "sentence"];
         let unit = self.word("at", &UNITS)?.filter(|unit| *unit > 0);
         let unit = unit.map(|unit| UNITS[unit].parse::<TextUnit>()).transpose();
-        let min_documents = self.whole("min_documents")?;
+        let min_documents = self.integer("min_documents")?;
         let min_share = self.number("min_share")?;
         let per_source = self.flag("per_source")?;
         if let Some(got) = min_documents.filter(|least| *least < 2) {
@@ -358,7 +358,7 @@ impl<'py> KeywordOptions<'py> {
             CutRule::Copies
         };
         let unit = unit.map_err(|error| params_error(&error))?;
-        Ok(CutOptions { rule, unit, min_left: self.whole("min_left")?.unwrap_or(1) })
+        Ok(CutOptions { rule, unit, min_left: self.integer("min_left")?.unwrap_or(1) })
     }
 
     /// Reads the options of a contamination check.
@@ -368,7 +368,7 @@ impl<'py> KeywordOptions<'py> {
         let case = self.choice("case")?.unwrap_or(Case::Fold);
         Ok(ContaminationOptions {
             rule: default.rule.with_tokens(tokens).with_case(case),
-            ngram: self.whole("ngram")?.map_or(default.ngram, |ngram| ngram as usize),
+            ngram: self.integer("ngram")?.map_or(default.ngram, |ngram| ngram as usize),
             threshold: self.number("threshold")?.unwrap_or(default.threshold),
             memory: self.memory()?,
             threads: self.threads()?,
@@ -442,7 +442,7 @@ impl<'py> KeywordOptions<'py> {
         limits.bytes = named.bytes("file_size")?.unwrap_or(limits.bytes);
         limits.expanded = expanded.unwrap_or(limits.expanded);
         let small = |name: &str, default: u32| {
-            let Some(number) = named.whole(name)? else { return Ok(default) };
+            let Some(number) = named.integer(name)? else { return Ok(default) };
             let refused = |_| {
                 let text = format!("max: expected at most {} {name}, got {number}", u32::MAX);
                 OptionError::new_err(text)
@@ -452,7 +452,7 @@ impl<'py> KeywordOptions<'py> {
         limits.depth = small("depth", limits.depth)?;
         limits.members = small("members", limits.members)?;
         limits.pages = small("pages", limits.pages)?;
-        if let Some(seconds) = named.whole("seconds")? {
+        if let Some(seconds) = named.integer("seconds")? {
             limits.time = Duration::from_secs(seconds);
         }
         if named.0.is_empty() { Ok(expanded) } else { Err(wrong("max", expected, &value)) }
@@ -483,8 +483,8 @@ fn stop_word_list(value: &Bound<'_, PyAny>) -> PyResult<StopWords> {
 }
 
 fn wrong(name: &str, expected: &str, got: &Bound<'_, PyAny>) -> PyErr {
-    let shown = got.repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
+    let text = got.repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
     let kind = got.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-    let shown: String = shown.chars().take(80).collect();
-    OptionError::new_err(format!("{name}: expected {expected}, got {shown} ({kind})"))
+    let text: String = text.chars().take(80).collect();
+    OptionError::new_err(format!("{name}: expected {expected}, got {text} ({kind})"))
 }

@@ -45,16 +45,16 @@ pub(crate) struct PassageArguments {
 impl PassageArguments {
     /// # Errors
     /// `OptionError` for invalid values.
-    pub(crate) fn new(py: Python<'_>, given: &KeywordOptions<'_>) -> PyResult<Self> {
-        let normalization = given.normalization()?;
+    pub(crate) fn new(py: Python<'_>, keywords: &KeywordOptions<'_>) -> PyResult<Self> {
+        let normalization = keywords.normalization()?;
         if normalization.stop_words_by_language || normalization.segment {
             return Err(OptionError::new_err(
                 "passages are whole parts of texts: leave language:auto and segment:dictionary \
                  out of normalize, which remove words or put blanks between them",
             ));
         }
-        let reading = given.reading(normalization, crate::extraction::options(py)?)?;
-        let options = given.passages()?;
+        let reading = keywords.reading(normalization, crate::extraction::options(py)?)?;
+        let options = keywords.passages()?;
         let reading = options.read_options(reading);
         Ok(Self { options, reading })
     }
@@ -69,9 +69,9 @@ pub(crate) fn passages(
     options: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyPassages> {
-    let given = KeywordOptions::new(options)?;
-    let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
-    given.finish()?;
+    let keywords = KeywordOptions::new(options)?;
+    let PassageArguments { options, reading } = PassageArguments::new(py, &keywords)?;
+    keywords.finish()?;
     let ids = IdKind::of(&documents, None);
     let inputs = Arc::new(ComparedInputs::new(py, &documents, None, reading)?);
     let run = inputs.run.clone();
@@ -96,11 +96,11 @@ pub(crate) fn cut_passages(
     rows: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ArrowTable> {
-    let given = KeywordOptions::new(options)?;
-    let cut = given.cuts()?;
-    let PassageArguments { options, reading } = PassageArguments::new(py, &given)?;
-    let options = options.with_drop(given.dropped(py, &documents, reference.as_ref())?);
-    given.finish()?;
+    let keywords = KeywordOptions::new(options)?;
+    let cut = keywords.cuts()?;
+    let PassageArguments { options, reading } = PassageArguments::new(py, &keywords)?;
+    let options = options.with_drop(keywords.dropped(py, &documents, reference.as_ref())?);
+    keywords.finish()?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
     let texts = call::reading(py, progress.as_ref(), move |watch| {
         let outputs = DedupOutputs::default();

@@ -56,7 +56,7 @@ pub(crate) fn prepare(
         let prepared = request.run(watch)?;
         watch.advance(0)?;
         let mut skipped = SkippedColumns::new(ids_of != IdOrigin::InFiles);
-        prepared.skipped.iter().for_each(|one| skipped.push(one));
+        prepared.skipped.iter().for_each(|item| skipped.push(item));
         Ok((columns(&prepared.blocks, ids, &shape), skipped))
     })?;
     let parameters = crate::parameters::dict(py, &params)?.unbind();
@@ -74,8 +74,8 @@ fn columns(parts: &[SignatureBlock], kind: IdKind, params: &Params) -> PyResult<
     let prints: ArrayRef = if parts.iter().all(|part| part.ids.is_empty()) {
         arrow_array::new_empty_array(&arrow_schema::DataType::FixedSizeBinary(16))
     } else {
-        let made = FixedSizeBinaryArray::try_from_iter(prints);
-        Arc::new(made.map_err(|error| crate::find::unexpected(&error.to_string()))?)
+        let prints_array = FixedSizeBinaryArray::try_from_iter(prints);
+        Arc::new(prints_array.map_err(|error| crate::find::unexpected(&error.to_string()))?)
     };
     let signatures = parts.iter().flat_map(|part| part.signatures.iter().copied());
     let keys = parts.iter().flat_map(|part| part.keys.iter().copied());

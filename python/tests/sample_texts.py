@@ -8,12 +8,12 @@ import random
 def texts(count: int, seed: int = 7) -> list[str]:
     """Returns texts in groups of three: a new text, and two copies with an added word."""
     words = random.Random(seed)
-    made: list[str] = []
+    generated: list[str] = []
     text = ""
     for i in range(count):
         if i % 3 == 0:
             text = " ".join(f"w{words.randrange(5000)}" for _ in range(60))
-            made.append(text)
+            generated.append(text)
         else:
-            made.append(f"{text} and{i}")
-    return made
+            generated.append(f"{text} and{i}")
+    return generated

@@ -21,11 +21,11 @@ PATIENCE = 60.0
 LOOKS = 20
 
 
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Waits for a state. ``what`` names it in the error message."""
+def wait_until(has_happened: Callable[[], bool], state: str) -> None:
+    """Waits for a state. ``state`` names it in the error message."""
     deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline, f"{what}: not within {PATIENCE:.0f} s"
+    while not has_happened():
+        assert time.monotonic() < deadline, f"{state}: not within {PATIENCE:.0f} s"
         time.sleep(0.001)
 
 

@@ -64,8 +64,8 @@ impl Budgets {
     /// Reports numbers that differ from their budgets.
     pub(crate) fn check(&self, measurement: &Measurement, findings: &mut Vec<String>) {
         let Measurement { title, remedy, counts } = measurement;
-        let none = Counts::new();
-        let budgets = self.0.get(*title).unwrap_or(&none);
+        let no_counts = Counts::new();
+        let budgets = self.0.get(*title).unwrap_or(&no_counts);
         let names: BTreeSet<&String> = budgets.keys().chain(counts.keys()).collect();
         for name in names {
             let count = counts.get(name).copied().unwrap_or(0);
@@ -90,8 +90,8 @@ impl Budgets {
             return;
         };
         let is_gone = |name: &str| name.contains('/') && !root.join(name).exists();
-        let gone = budgets.iter().filter(|(name, _)| is_gone(name));
-        let mut moved: usize = gone.map(|(_, budget)| budget).sum();
+        let removed = budgets.iter().filter(|(name, _)| is_gone(name));
+        let mut moved: usize = removed.map(|(_, budget)| budget).sum();
         let mut lowered = Counts::new();
         for (name, count) in counts {
             let budget = match budgets.get(name) {

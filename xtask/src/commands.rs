@@ -35,9 +35,9 @@ pub(crate) fn cargo(root: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<
 
 /// Prints and runs a command. Its output is visible.
 pub(crate) fn call(command: &mut Command) -> Result<(), String> {
-    let shown = shown(command);
-    eprintln!("$ {shown}");
-    succeeded(&shown, command.status())
+    let line = command_line(command);
+    eprintln!("$ {line}");
+    succeeded(&line, command.status())
 }
 
 /// Returns the standard output of a command.
@@ -47,28 +47,28 @@ pub(crate) fn call(command: &mut Command) -> Result<(), String> {
 pub(crate) fn output(root: &Path, name: &str, args: &[&str]) -> Result<String, String> {
     let mut command = program(name);
     command.args(args).current_dir(root).stderr(Stdio::inherit());
-    let shown = shown(&command);
+    let line = command_line(&command);
     let (status, bytes) = match command.output() {
         Ok(output) => (Ok(output.status), output.stdout),
         Err(error) => (Err(error), Vec::new()),
     };
-    succeeded(&shown, status)?;
-    String::from_utf8(bytes).map_err(|_| format!("the output of `{shown}` is not UTF-8"))
+    succeeded(&line, status)?;
+    String::from_utf8(bytes).map_err(|_| format!("the output of `{line}` is not UTF-8"))
 }
 
 /// Returns the command line of a command.
-pub(crate) fn shown(command: &Command) -> String {
+pub(crate) fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
 /// Returns an error if a command failed or did not start.
-pub(crate) fn succeeded(shown: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
+pub(crate) fn succeeded(line: &str, status: std::io::Result<ExitStatus>) -> Result<(), String> {
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`{shown}` failed: {status}")),
-        Err(error) => Err(format!("`{shown}` did not start: {error}")),
+        Ok(status) => Err(format!("`{line}` failed: {status}")),
+        Err(error) => Err(format!("`{line}` did not start: {error}")),
     }
 }
 

@@ -23,15 +23,14 @@ pub(crate) fn run(root: &Path, counts: &mut TestCounts) -> Result<(), String> {
     }
     commands::call(command(root).args(["bans", "licenses", "sources"]))?;
     let mut advisories = command(root);
-    let shown = commands::shown(advisories.arg("advisories"));
-    let output =
-        advisories.output().map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    let line = commands::command_line(advisories.arg("advisories"));
+    let output = advisories.output().map_err(|error| format!("`{line}` did not start: {error}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     if text.contains(NO_DATABASE) {
         counts.say_skipped("the database of advisories cannot be fetched");
         return Ok(());
     }
-    commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))
+    commands::succeeded(&line, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))
 }
 
 fn command(root: &Path) -> Command {

@@ -237,8 +237,9 @@ fn check(root: &Path) -> Result<(), String> {
     // A feature of a crate turns on the feature of that name in its dependencies, so all crates
     // with a default are checked at once. Together, the other crates would turn on every feature,
     // so each of them is checked separately.
-    let (divided, others) = members::of(root)?.into_iter().partition::<Vec<_>, _>(has_default);
-    for members in std::iter::once(&divided[..]).chain(others.chunks(1)) {
+    let (divided, other_crates) =
+        members::of(root)?.into_iter().partition::<Vec<_>, _>(has_default);
+    for members in std::iter::once(&divided[..]).chain(other_crates.chunks(1)) {
         let base = ["clippy", "--all-targets", "--no-default-features"];
         let packages = members.iter().flat_map(|member| ["--package", &member.name]);
         let base: Vec<&str> = base.into_iter().chain(packages).collect();

@@ -60,10 +60,10 @@ pub(crate) fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
 /// If a file cannot be read or written, or the lock file is invalid.
 fn install(root: &Path, folder: &Path) -> Result<bool, String> {
     let lock = root.join(TESTS).join("package-lock.json");
-    let wanted = read(&lock)?;
+    let expected = read(&lock)?;
     // This file is written last, so that an interrupted installation starts again.
     let installed = folder.join("installed.json");
-    if fs::read(&installed).is_ok_and(|installed| installed == wanted) {
+    if fs::read(&installed).is_ok_and(|installed| installed == expected) {
         return Ok(true);
     }
     let failed = |error| format!("cannot write to {}: {error}", folder.display());
@@ -74,14 +74,14 @@ fn install(root: &Path, folder: &Path) -> Result<bool, String> {
     // The tools work without their installation scripts.
     let mut npm = commands::program("npm");
     npm.args(["ci", "--ignore-scripts", "--loglevel=error"]).current_dir(folder);
-    let shown = commands::shown(&npm);
-    let output = npm.output().map_err(|error| format!("`{shown}` did not start: {error}"))?;
+    let line = commands::command_line(&npm);
+    let output = npm.output().map_err(|error| format!("`{line}` did not start: {error}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     if NO_NETWORK.iter().any(|code| text.contains(code)) {
         return Ok(false);
     }
-    commands::succeeded(&shown, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))?;
-    fs::write(installed, wanted).map_err(failed)?;
+    commands::succeeded(&line, Ok(output.status)).map_err(|error| format!("{error}\n{text}"))?;
+    fs::write(installed, expected).map_err(failed)?;
     Ok(true)
 }
 

@@ -96,19 +96,19 @@ pub(crate) fn create_if_possible(
 }
 
 /// Builds and installs the package, and runs the tests of the package that an earlier command
-/// skipped. The tests on clusters run in parallel with `others`.
+/// skipped. The tests on clusters run in parallel with `other_stages`.
 ///
 /// # Errors
-/// If a step or `others` fails.
+/// If a step or `other_stages` fails.
 pub(crate) fn test_skipped(
     root: &Path,
     stages: &mut Stages,
     variables: TestVariables,
     skipped: &SkippedTests,
-    others: impl FnOnce(&mut Stages) -> Result<(), String>,
+    other_stages: impl FnOnce(&mut Stages) -> Result<(), String>,
 ) -> Result<(), String> {
     if skipped.python.is_empty() {
-        return others(stages);
+        return other_stages(stages);
     }
     let environment =
         stages.run("packages for Python", |_| PythonEnvironment::new(root, variables))?;
@@ -127,7 +127,7 @@ pub(crate) fn test_skipped(
         environment.pytest_stage("Spark and Ray", &arguments, stages)
     };
     stages.run_next_to(CLUSTERS, clusters, |stages| {
-        others(stages)?;
+        other_stages(stages)?;
         if alone.is_empty() {
             return Ok(());
         }
@@ -189,16 +189,16 @@ fn ignored() -> Vec<&'static str> {
 }
 
 impl PythonEnvironment {
-    /// Tests the package on clusters while `others` runs.
+    /// Tests the package on clusters while `other_stages` runs.
     ///
     /// # Errors
-    /// If a test on a cluster or `others` fails.
+    /// If a test on a cluster or `other_stages` fails.
     pub(crate) fn next_to_clusters(
         &self,
         stages: &mut Stages,
-        others: impl FnOnce(&mut Stages) -> Result<(), String>,
+        other_stages: impl FnOnce(&mut Stages) -> Result<(), String>,
     ) -> Result<(), String> {
-        stages.run_next_to(CLUSTERS, |stages| self.test_on_clusters(stages), others)
+        stages.run_next_to(CLUSTERS, |stages| self.test_on_clusters(stages), other_stages)
     }
 
     /// Runs the tests on each installed version of Spark, and on Ray.

@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path, base: Option<&str>, stages: &mut Stages) -> Resul
     if base.is_none() && !members.iter().any(|member| is_changed(member, &root, &files)) {
         files.extend(differing_files(&root, "main...HEAD")?);
     }
-    let (changed, others): (Vec<_>, Vec<_>) =
+    let (changed, unchanged): (Vec<_>, Vec<_>) =
         members.into_iter().partition(|member| is_changed(member, &root, &files));
     let is_shared = |file: &&String| {
         ["Cargo.toml", "Cargo.lock"].contains(&file.as_str()) || file.starts_with("fixtures/")
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, base: Option<&str>, stages: &mut Stages) -> Resul
     let clippy = ["clippy", "--all-targets", "--all-features"];
     let clippy = [&clippy[..], &packages, &["--", "--deny", "warnings"]].concat();
     stages.run("clippy", |_| cargo(&root, &clippy, &[]))?;
-    let dependents = others.iter().filter(|member| member.depends_on(&names));
+    let dependents = unchanged.iter().filter(|member| member.depends_on(&names));
     let dependents: Vec<&str> = dependents.flat_map(|member| ["--package", &member.name]).collect();
     if !dependents.is_empty() {
         let check = [&["check", "--all-features"][..], &dependents].concat();
@@ -60,9 +60,9 @@ fn is_changed(member: &WorkspaceCrate, root: &Path, files: &[String]) -> bool {
 
 /// Lists the files that differ from `base`, and the files that git does not track.
 fn uncommitted_files(root: &Path, base: &str) -> Result<Vec<String>, String> {
-    let others = output(root, "git", &["ls-files", "--others", "--exclude-standard"])?;
+    let untracked = output(root, "git", &["ls-files", "--others", "--exclude-standard"])?;
     let mut files = differing_files(root, base)?;
-    files.extend(others.lines().map(str::to_owned));
+    files.extend(untracked.lines().map(str::to_owned));
     Ok(files)
 }
 

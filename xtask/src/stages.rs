@@ -114,9 +114,9 @@ impl TestCounts {
 
     fn results(&mut self, counts: &str, separator: char) {
         for part in counts.split(separator) {
-            let Some((number, what)) = part.trim().split_once(' ') else { continue };
+            let Some((number, outcome)) = part.trim().split_once(' ') else { continue };
             let Ok(number) = number.parse::<u64>() else { continue };
-            match what {
+            match outcome {
                 "passed" => self.passed += number,
                 "failed" | "error" | "errors" => self.failed += number,
                 "ignored" => self.ignored += number,
@@ -231,8 +231,8 @@ impl Stages {
         result
     }
 
-    /// Runs the stages of `parallel` in a thread while `others` runs, and returns the result of
-    /// `others`. The wait for the thread is a stage named `wait`.
+    /// Runs the stages of `parallel` in a thread while `other_stages` runs, and returns the result
+    /// of `other_stages`. The wait for the thread is a stage named `wait`.
     ///
     /// # Errors
     /// If a stage fails. The other stages run to their end.
@@ -240,7 +240,7 @@ impl Stages {
         &mut self,
         wait: &str,
         parallel: impl FnOnce(&mut Self) -> Result<(), String> + Send,
-        others: impl FnOnce(&mut Self) -> Result<T, String>,
+        other_stages: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -248,7 +248,7 @@ impl Stages {
                 let result = parallel(&mut stages);
                 (stages, result)
             });
-            let result = others(self);
+            let result = other_stages(self);
             let start = Instant::now();
             let cpu = cpu_time::of_children();
             let joined = self.join(thread);
@@ -332,8 +332,8 @@ pub(crate) fn count(
     out: &mut impl Write,
     counts: &mut TestCounts,
 ) -> Result<(), String> {
-    let shown = crate::commands::shown(command);
-    crate::commands::succeeded(&shown, run_counted(command, out, counts))
+    let line = crate::commands::command_line(command);
+    crate::commands::succeeded(&line, run_counted(command, out, counts))
 }
 
 /// Runs cargo in `root` and counts the tests that it reports.
@@ -360,7 +360,7 @@ pub(crate) fn count_pytest(
     counts: &mut TestCounts,
 ) -> Result<(), String> {
     const NO_TESTS: i32 = 5;
-    let shown = crate::commands::shown(command);
+    let line = crate::commands::command_line(command);
     let mut counted = TestCounts::default();
     let status = run_counted(command, out, &mut counted);
     let skipped_all = counted.has_skipped() && counted.failed == 0;
@@ -368,7 +368,7 @@ pub(crate) fn count_pytest(
     if skipped_all && status.as_ref().is_ok_and(|status| status.code() == Some(NO_TESTS)) {
         return Ok(());
     }
-    crate::commands::succeeded(&shown, status)
+    crate::commands::succeeded(&line, status)
 }
 
 fn run_counted(
@@ -376,10 +376,10 @@ fn run_counted(
     out: &mut impl Write,
     counts: &mut TestCounts,
 ) -> io::Result<ExitStatus> {
-    let shown = crate::commands::shown(command);
+    let line = crate::commands::command_line(command);
     let (mut reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    eprintln!("$ {shown}");
+    eprintln!("$ {line}");
     let mut child = command.spawn()?;
     // Release the write ends of the pipe, which `command` still holds. Otherwise the reader would
     // never reach the end.

@@ -162,10 +162,10 @@ mod tests {
         };
         let skipped =
             run(programs(), &[], &mut TestCounts::default(), &mut Vec::new()).expect("no failure");
-        let mut again: Vec<TestProgram> = programs();
-        retain_skipped(&mut again, &skipped);
+        let mut skipped_again: Vec<TestProgram> = programs();
+        retain_skipped(&mut skipped_again, &skipped);
         let mut counts = TestCounts::default();
-        run(again, &[], &mut counts, &mut Vec::new()).expect("no failure");
+        run(skipped_again, &[], &mut counts, &mut Vec::new()).expect("no failure");
         let mut expected = TestCounts::default();
         expected.skip("no Redis, --exact a::b.", 1);
         counts.take_skipped_names();

@@ -223,14 +223,14 @@ fn packed_tuples(crates: &[SourceCrate]) -> Measurement {
 }
 
 fn forbidden(name: &str, text: &str, words: &[(&[&str], &str)], findings: &mut Vec<String>) {
-    for (pieces, what) in words {
+    for (pieces, reason) in words {
         let word = pieces.concat();
         if !text.contains(&word) {
             continue;
         }
         for (number, line) in text.lines().enumerate() {
             if line.contains(&word) {
-                findings.push(format!("{name}:{}: `{word}` is {what}", number + 1));
+                findings.push(format!("{name}:{}: `{word}` is {reason}", number + 1));
             }
         }
     }

@@ -224,8 +224,8 @@ fn written(records: &[CodePointRecord], block_of: &[u8], blocks: &[Vec<u8>]) -> 
         blocks.len(),
     );
     for block in blocks {
-        let one = block.iter().all(|record| *record == block[0]);
-        let text = if one { format!("[{}; BLOCK_SIZE]", block[0]) } else { array(block) };
+        let is_uniform = block.iter().all(|record| *record == block[0]);
+        let text = if is_uniform { format!("[{}; BLOCK_SIZE]", block[0]) } else { array(block) };
         let _ = writeln!(out, "{text},");
     }
     out += "];\n";

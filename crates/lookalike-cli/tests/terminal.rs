@@ -15,7 +15,7 @@ const HOSTILE: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}2Jc1\rback\nerror: 
                        forged\u{202e}\u{2066}\u{200b}\u{7f}x";
 
 /// Runs the command on a terminal and checks its output.
-fn shown(place: &Place, args: &[&str]) -> (Option<i32>, String) {
+fn run_checked(place: &Place, args: &[&str]) -> (Option<i32>, String) {
     let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
     let (code, text) = place.on_terminal(&args);
     check(&text, &args);
@@ -86,13 +86,13 @@ fn result_names_are_escaped() {
         (&["index", "backup", "i\u{1b}[31mred", "copy\u{9b}"], "copy\\u{9b}"),
     ];
     for (args, part) in commands {
-        let (code, text) = shown(&place, args);
+        let (code, text) = run_checked(&place, args);
         assert_eq!(code, Some(0), "{args:?}: {text}");
         assert!(text.contains(part), "{args:?}: {text}");
     }
     let remove = ["index", "remove", "i\u{1b}[31mred", "no\u{9b}ne\u{202e}"];
     for (more, part) in [(&[][..], "no\\u{9b}ne"), (&["--json"], "no\\u009bne")] {
-        let (code, text) = shown(&place, &[&remove[..], more].concat());
+        let (code, text) = run_checked(&place, &[&remove[..], more].concat());
         assert!(code == Some(1) && text.contains(part), "{text}");
     }
 }
@@ -116,7 +116,7 @@ fn error_names_are_escaped() {
         (&["evaluate", HOSTILE, "truth.csv"], "\\u{9b}2J"),
     ];
     for (args, part) in errors {
-        let (code, text) = shown(&place, args);
+        let (code, text) = run_checked(&place, args);
         assert!(matches!(code, Some(1 | 2)), "{args:?}: {text}");
         assert!(text.contains("error:") && text.contains(part), "{args:?}: {text}");
     }
@@ -133,9 +133,9 @@ fn server_config_names_are_escaped() {
     place.file("e\u{1b}[31mred.toml", "a\u{9b} = \u{202e}");
     place.file("f.toml", "host = \"a\\u009Bb\"\n");
     let args = ["serve", "i", "--config", "e\u{1b}[31mred.toml"];
-    let (code, text) = shown(&place, &args);
+    let (code, text) = run_checked(&place, &args);
     assert!(code == Some(2) && text.contains("e\\u{1b}[31mred.toml"), "{text}");
-    let (code, text) = shown(&place, &["serve", "i", "--config", "f.toml", "--print-config"]);
+    let (code, text) = run_checked(&place, &["serve", "i", "--config", "f.toml", "--print-config"]);
     assert!(code == Some(0) && text.contains("a\\u{9b}b"), "{text}");
 }
 

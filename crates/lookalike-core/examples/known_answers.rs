@@ -62,9 +62,9 @@ fn main() {
         }
         for scheme in ["fss", "multiply-shift", "mod-prime", "xor", "xor-multiply"] {
             for (k, seed) in [(16, 1), (100, 42)] {
-                let asked = format!("words 5 words fold no {hex} {scheme} {k} {seed}");
-                print(format!("signature {asked}"));
-                print(format!("keys {asked} 5 {}", k / 5));
+                let case = format!("words 5 words fold no {hex} {scheme} {k} {seed}");
+                print(format!("signature {case}"));
+                print(format!("keys {case} 5 {}", k / 5));
             }
         }
         let default = format!("words 5 words fold no {hex} fss 128 {}", params::DEFAULT_SEED);

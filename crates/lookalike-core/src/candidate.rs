@@ -485,7 +485,8 @@ mod tests {
                     (0..count).map(|i| draw(1 + i % 4)).collect()
                 })
                 .collect();
-            let bands: Vec<BandBuckets> = lists.iter().map(|lists| made(lists)).collect();
+            let bands: Vec<BandBuckets> =
+                lists.iter().map(|lists| buckets_of_lists(lists)).collect();
             let found = Candidates::gather(documents as usize, &bands);
             // Maps the buckets of the components back to documents.
             let mut back: Vec<Vec<u32>> = Vec::new();
@@ -512,7 +513,7 @@ mod tests {
 
     /// The buckets of one band. The memberships are in reverse order, and the last member is the
     /// leader.
-    fn made(lists: &[BTreeSet<u32>]) -> BandBuckets {
+    fn buckets_of_lists(lists: &[BTreeSet<u32>]) -> BandBuckets {
         let members = |(b, list): (usize, &BTreeSet<u32>)| {
             list.iter().rev().map(move |d| (*d, b as u32)).collect::<Vec<_>>()
         };

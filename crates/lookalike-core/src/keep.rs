@@ -300,10 +300,10 @@ fn push_value(value: Option<&str>, ascending: bool, out: &mut Vec<u8>) {
         if is_rounded(number) {
             // The difference between the exact and the rounded integer, mapped to an unsigned
             // number in the same order.
-            let above =
+            let difference =
                 value.parse::<i128>().map_or(0, |exact| exact.saturating_sub(number as i128));
-            let above = above.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-            let ordered = above.cast_unsigned() ^ (1 << 63);
+            let difference = difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+            let ordered = difference.cast_unsigned() ^ (1 << 63);
             out.extend(ordered.to_be_bytes().map(|byte| byte ^ mask));
         }
     } else {
@@ -598,10 +598,10 @@ mod tests {
             (KeepAttributes { length: 5, ..KeepAttributes::default() }, KeepAttributes::default());
         assert_eq!(key(&policy, &short).len(), 9);
         assert!(key(&policy, &short) < key(&policy, &long));
-        let none = KeepPolicy::new(Vec::new());
-        let same = key(&none, &short);
-        assert_eq!(compare(&same, b"Z", &key(&none, &long), b"a"), Ordering::Less);
-        assert_eq!(none.decided_by(&same, &same), None);
+        let empty_policy = KeepPolicy::new(Vec::new());
+        let same = key(&empty_policy, &short);
+        assert_eq!(compare(&same, b"Z", &key(&empty_policy, &long), b"a"), Ordering::Less);
+        assert_eq!(empty_policy.decided_by(&same, &same), None);
     }
 
     #[test]
@@ -665,8 +665,8 @@ mod tests {
             for [p, q] in ids {
                 prop_assert_eq!(sort_key(&x, p).cmp(&sort_key(&y, q)), compare(&x, p, &y, q));
             }
-            let alike = OwnedAttributes { reference: a.reference, ..b };
-            let by_rules = plainly(&policy, &a, &alike).0.then(Ordering::Less);
+            let same_reference = OwnedAttributes { reference: a.reference, ..b };
+            let by_rules = plainly(&policy, &a, &same_reference).0.then(Ordering::Less);
             prop_assert_eq!(compare_by_rules(&x, b"p", &y, b"q"), by_rules);
         }
     }

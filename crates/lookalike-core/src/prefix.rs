@@ -173,8 +173,8 @@ pub fn select(
 /// The number of counts that are at most 1. Sums are bytes, because a processor adds many bytes at
 /// a time.
 fn unique(counts: &[u8]) -> usize {
-    let few = |block: &[u8]| block.iter().map(|count| u8::from(*count <= 1)).sum::<u8>();
-    counts.chunks(192).map(|block| usize::from(few(block))).sum()
+    let count_small = |block: &[u8]| block.iter().map(|count| u8::from(*count <= 1)).sum::<u8>();
+    counts.chunks(192).map(|block| usize::from(count_small(block))).sum()
 }
 
 #[cfg(test)]
@@ -278,10 +278,13 @@ mod tests {
             }
         }
         for (size, threshold) in (1..=400).zip([0.1, 0.3, 0.5, 0.8, 0.9, 1.0].iter().cycle()) {
-            let (here, next) = (size, size + 1);
+            let (this_size, next_size) = (size, size + 1);
             let of = |size| short_prefix_length(size, *threshold);
-            assert!((1..=prefix_length(here, *threshold)).contains(&of(here)), "{here}");
-            assert!(of(here) <= of(next), "{here} {threshold}");
+            assert!(
+                (1..=prefix_length(this_size, *threshold)).contains(&of(this_size)),
+                "{this_size}"
+            );
+            assert!(of(this_size) <= of(next_size), "{this_size} {threshold}");
         }
         assert_eq!((short_prefix_length(0, 0.8), short_prefix_length(10, 1e-30)), (0, 10));
         assert_eq!((short_prefix_length(10, 1.5), short_prefix_length(10, f64::NAN)), (0, 0));

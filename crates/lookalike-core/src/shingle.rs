@@ -7,8 +7,8 @@
 //! A token is a word, a code point or a byte ([`Unit`]); a shingle consists of `size` consecutive
 //! tokens. The 64-bit hash of a shingle is its identity; signatures use the upper 32 bits.
 //! [`Shingles::hashes`] contains repeats of a shingle, because minima ignore them;
-//! [`Shingler::set`] does not. This module decides neither the extent of a document nor the meaning
-//! of similarity.
+//! [`Shingler::set`] does not. If the rule counts frequencies, each repeat has a hash of its own.
+//! Other modules decide which text is one document and how similarity is measured.
 
 use crate::hash;
 use crate::kernel::{self, Kernel, PIECE, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer};
@@ -16,13 +16,15 @@ use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
 /// Maximum number of shingles of a document that are sorted into other buffers instead of in place.
+/// A rule that counts frequencies always sorts into other buffers.
 const SORTED_APART: usize = 1 << 17;
 
 /// The shingles of one document, valid until the [`Shingler`] is used for the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Shingles<'a> {
     /// The input of signatures: the upper 32 bits of every shingle hash, in unspecified order,
-    /// including repeats. Empty for a document without tokens.
+    /// including repeats, or the hashes that replace repeats if the rule counts frequencies. Empty
+    /// for a document without tokens.
     pub hashes: &'a [u32],
     /// Equal for two documents if and only if their shingles are equal, counting repeats (except
     /// for a chance of about 2⁻¹²⁰). Documents with equal fingerprints have Jaccard 1. The converse
@@ -32,7 +34,9 @@ pub struct Shingles<'a> {
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
 /// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead, and
-/// 12 more for each of the first 131,072 shingles, to sort them.
+/// 12 more for each of the first 131,072 shingles, to sort them. A rule that counts frequencies
+/// needs buffers of that kind for all shingles. Texts with upper-case characters beyond the vector
+/// scan also need a lower-cased copy.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,
@@ -88,12 +92,12 @@ impl Shingler {
         if self.rule.frequencies() {
             self.number_repeats();
             self.kernel.sort(&self.sorted, set, &mut self.sort);
-        } else if self.shingles.whole().len() > SORTED_APART {
+        } else if self.shingles.full_hashes().len() > SORTED_APART {
             // Further buffers of this length would be a large part of the memory of a run.
-            self.shingles.take_whole(set);
+            self.shingles.take_full_hashes(set);
             set.sort_unstable();
         } else {
-            self.kernel.sort(self.shingles.whole(), set, &mut self.sort);
+            self.kernel.sort(self.shingles.full_hashes(), set, &mut self.sort);
         }
         drop_repeats(set);
         self.fingerprint()
@@ -114,9 +118,9 @@ impl Shingler {
     }
 
     /// Fills `self.shingles`, piece by piece so that a long document needs no long token list.
-    fn hash_shingles(&mut self, text: &str, keep_whole: bool) {
+    fn hash_shingles(&mut self, text: &str, has_full_hashes: bool) {
         self.tokens.clear();
-        self.shingles.start(keep_whole);
+        self.shingles.start(has_full_hashes);
         self.cut(text, self.rule.size());
         if self.shingles.upper().is_empty() && !self.tokens.tokens().is_empty() {
             // Fewer tokens than a shingle has: the whole sequence is a single shingle.
@@ -143,21 +147,21 @@ impl Shingler {
             return;
         }
         self.tokens.clear();
-        self.shingles.start(self.shingles.keep_whole);
+        self.shingles.start(self.shingles.has_full_hashes);
         let mut folded = std::mem::take(&mut self.folded);
         self.scan_words(text::fold_case(text, &mut folded), false, size);
         self.folded = folded;
     }
 
-    /// Converts all words to shingles. If `folded` is true, stops after a character that the scan
-    /// cannot lower-case and returns false.
-    fn scan_words(&mut self, text: &str, folded: bool, size: usize) -> bool {
+    /// Converts all words to shingles. If `stops_at_unfolded` is true, returns false after a piece
+    /// with a character that the scan cannot lower-case.
+    fn scan_words(&mut self, text: &str, stops_at_unfolded: bool, size: usize) -> bool {
         let fold = self.rule.case() == Case::Fold;
         let rule = ScanRule { tokens: self.rule.tokens(), fold };
         for piece in (TextPieces { text, rule: rule.tokens }) {
             let old = self.tokens.tokens().len();
             self.kernel.scan(piece, rule, &mut self.tokens);
-            if folded && self.tokens.unfolded() {
+            if stops_at_unfolded && self.tokens.unfolded() {
                 return false;
             }
             if let Some(stop) = self.rule.stop_words() {
@@ -201,10 +205,10 @@ impl Shingler {
         }
     }
 
-    /// Sorts the whole hashes into `self.sorted` and replaces the c-th repeat by a distinct
-    /// element.
+    /// Sorts the 64-bit hashes into `self.sorted`. Replaces each repeat by an element computed from
+    /// the hash and the number of the repeat.
     fn number_repeats(&mut self) {
-        self.kernel.sort(self.shingles.whole(), &mut self.sorted, &mut self.sort);
+        self.kernel.sort(self.shingles.full_hashes(), &mut self.sorted, &mut self.sort);
         let mut last = None;
         let mut repeats = 0;
         for hash in &mut self.sorted {
@@ -234,7 +238,7 @@ struct TextPieces<'a> {
 }
 
 impl TextPieces<'_> {
-    /// The end of the first piece of a longer text.
+    /// The end of the first piece. The text must be longer than [`PIECE`].
     fn end(&self) -> usize {
         let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
         if let Some(last) = self.text.as_bytes()[..PIECE].iter().rposition(is_space) {
@@ -289,12 +293,12 @@ mod tests {
         let long = "Straße der Häuser 語々 ".repeat(9_000);
         for text in ["", "one", "The quick  brown fox. The end", "ΟΔΟΣ 語", &long] {
             let rule = ShingleRule::new(Unit::Words, 3).unwrap();
-            let want: Vec<u64> = crate::naive::token_strings(text, &rule)
+            let expected: Vec<u64> = crate::naive::token_strings(text, &rule)
                 .iter()
                 .map(|token| hash::token_hash(token.as_bytes()))
                 .collect();
             for kernel in Kernel::available() {
-                assert_eq!(Shingler::with_kernel(&rule, kernel).tokens(text), want, "{kernel}");
+                assert_eq!(Shingler::with_kernel(&rule, kernel).tokens(text), expected, "{kernel}");
             }
         }
     }

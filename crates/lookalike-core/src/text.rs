@@ -326,8 +326,8 @@ fn first_change(bytes: &[u8], from: usize) -> Option<CaseChange> {
 fn skip_ascii(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     // A fold without branches, which the compiler turns into a few vector instructions.
-    while let Some(stretch) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
-        && stretch.iter().fold(0, |all, byte| all | byte) < 0x80
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
+        && chunk.iter().fold(0, |all, byte| all | byte) < 0x80
     {
         at += 64;
     }
@@ -525,9 +525,9 @@ mod tests {
 
     #[test]
     fn classes_by_category_and_script() {
-        let all = |text: &str, want: CharClass| {
+        let all = |text: &str, expected: CharClass| {
             for c in text.chars() {
-                assert_eq!(class(c), want, "U+{:04X}", u32::from(c));
+                assert_eq!(class(c), expected, "U+{:04X}", u32::from(c));
             }
         };
         all("aZ0éßЖ٣४π한ㄱ\u{301}\u{fe0f}½²Ⅷ๓៣༣ªｚ", CharClass::Word);
@@ -557,7 +557,7 @@ mod tests {
 
     #[test]
     fn white_space_collapses() {
-        for (text, want) in [
+        for (text, expected) in [
             ("", ""),
             (" \u{3000}\t", ""),
             ("a", "a"),
@@ -567,7 +567,7 @@ mod tests {
             ("\u{1c}é\u{85}\u{1f}語 ", "é 語"),
             ("a\u{200b}b", "a\u{200b}b"),
         ] {
-            assert_eq!(collapsed(text), want);
+            assert_eq!(collapsed(text), expected);
         }
     }
 
@@ -588,20 +588,20 @@ mod tests {
             text in "([aZ9_ \\t\\x1c\\x7f\u{85}\u{a0}éİΣ漢字ก\u{301}—]|\\PC){0,40}",
         ) {
             for rule in [TokenRule::Words, TokenRule::WordRuns, TokenRule::Whitespace] {
-                let mut want: Vec<Range<usize>> = Vec::new();
+                let mut expected: Vec<Range<usize>> = Vec::new();
                 let mut before = CharClass::Separator;
                 for (at, c) in text.char_indices() {
                     let class = class_by(c, rule);
-                    match (class, want.last_mut()) {
+                    match (class, expected.last_mut()) {
                         (CharClass::Separator, _) => {}
                         (CharClass::Word, Some(word)) if before == CharClass::Word => {
                             word.end = at + c.len_utf8();
                         }
-                        _ => want.push(at..at + c.len_utf8()),
+                        _ => expected.push(at..at + c.len_utf8()),
                     }
                     before = class;
                 }
-                prop_assert_eq!(word_ranges(&text, rule).collect::<Vec<_>>(), want);
+                prop_assert_eq!(word_ranges(&text, rule).collect::<Vec<_>>(), expected);
             }
         }
 

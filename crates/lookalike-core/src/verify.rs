@@ -130,12 +130,12 @@ impl Overlap {
         }
         let quotient = part * MILLION / whole;
         let rest = part * MILLION % whole;
-        let up = match (2 * rest).cmp(&whole) {
+        let increment = match (2 * rest).cmp(&whole) {
             Ordering::Less => 0,
             Ordering::Equal => quotient % 2,
             Ordering::Greater => 1,
         };
-        (quotient + up).min(MILLION - 1)
+        (quotient + increment).min(MILLION - 1)
     }
 
     /// The similarity as a fraction: part and whole.

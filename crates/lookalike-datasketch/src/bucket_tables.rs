@@ -45,8 +45,8 @@ impl BandBytes {
         (0..count).map(move |band| {
             let even = rest.len() / (count - band);
             let length = self.lengths.get(band).map_or(even, |&length| length as usize);
-            let (piece, behind) = rest.split_at(length.min(rest.len()));
-            rest = behind;
+            let (piece, after) = rest.split_at(length.min(rest.len()));
+            rest = after;
             piece
         })
     }
@@ -87,7 +87,7 @@ pub struct BucketTables {
     bytes: Vec<u8>,
     waste: usize,
     /// The last query that found each record.
-    met: Vec<u32>,
+    last_query: Vec<u32>,
     query: u32,
     /// The number of added records, including removed ones.
     added: u64,
@@ -115,7 +115,7 @@ impl BucketTables {
             previous: Vec::new(),
             bytes: Vec::new(),
             waste: 0,
-            met: Vec::new(),
+            last_query: Vec::new(),
             query: 0,
             added: 0,
         }
@@ -137,7 +137,7 @@ impl BucketTables {
         let number = self.free.pop().unwrap_or_else(|| {
             self.next.resize(self.next.len() + self.count, NONE);
             self.previous.resize(self.previous.len() + self.count, NONE);
-            self.met.push(self.query);
+            self.last_query.push(self.query);
             let empty = BandRecord {
                 start: 0,
                 width: 0,
@@ -164,7 +164,7 @@ impl BucketTables {
         self.records[place] =
             BandRecord { start, width, owner, sibling, last: number, added_before, is_live: true };
         self.added += 1;
-        self.met[place] = self.query.wrapping_sub(1);
+        self.last_query[place] = self.query.wrapping_sub(1);
         if owner != number {
             let last = std::mem::replace(&mut self.records[owner as usize].last, number);
             self.records[last as usize].sibling = number;
@@ -240,9 +240,9 @@ impl BucketTables {
         for (band, mut number) in self.heads(bands, count).into_iter().enumerate() {
             while number != NONE {
                 let owner = self.records[number as usize].owner;
-                let met = &mut self.met[owner as usize];
-                if *met != self.query {
-                    *met = self.query;
+                let last_query = &mut self.last_query[owner as usize];
+                if *last_query != self.query {
+                    *last_query = self.query;
                     found.push(owner);
                 }
                 number = self.next[number as usize * self.count + band];
@@ -476,10 +476,10 @@ mod tests {
                     }
                 }
                 for (key, owner) in &owners {
-                    let theirs = list.iter().filter(|(other, _)| other == key);
+                    let inserted = list.iter().filter(|(other, _)| other == key);
                     let records: Vec<u32> = tables.records_of(*owner).collect();
-                    prop_assert_eq!(records.len(), theirs.clone().count());
-                    for (number, (_, values)) in records.into_iter().zip(theirs) {
+                    prop_assert_eq!(records.len(), inserted.clone().count());
+                    for (number, (_, values)) in records.into_iter().zip(inserted) {
                         let expected = bands(*values, is_even).bytes;
                         prop_assert_eq!(tables.bands_of(number).bytes, expected);
                     }

@@ -169,15 +169,15 @@ pub struct ErrorWeights {
 fn exact_errors(threshold: f64, rows: usize, weights: ErrorWeights) -> impl Iterator<Item = f64> {
     let rows = rows as f64;
     let miss = 1.0 - libm::pow(threshold, rows);
-    let mut below = threshold;
-    let mut whole = 1.0;
+    let mut partial = threshold;
+    let mut total = 1.0;
     let mut misses = 1.0;
     (1_u32..).map(move |bands| {
         let values = rows * f64::from(bands);
         misses *= miss;
-        below = (threshold * misses + values * below) / (1.0 + values);
-        whole *= values / (1.0 + values);
-        weights.false_positive * (threshold - below) + weights.false_negative * (whole - below)
+        partial = (threshold * misses + values * partial) / (1.0 + values);
+        total *= values / (1.0 + values);
+        weights.false_positive * (threshold - partial) + weights.false_negative * (total - partial)
     })
 }
 
@@ -298,8 +298,8 @@ mod tests {
         ) {
             let go_on = || Ok::<_, Infallible>(());
             let got = jaccard_bands(threshold, num_perm, weights(weight), go_on);
-            let whole = bands_of_the_whole_grid(threshold, num_perm, weights(weight));
-            prop_assert_eq!(got, Ok(whole));
+            let expected = bands_of_the_whole_grid(threshold, num_perm, weights(weight));
+            prop_assert_eq!(got, Ok(expected));
         }
     }
 

@@ -10,7 +10,7 @@ use std::fmt;
 /// of the interval, then by the least.
 struct IntervalCosts {
     length: usize,
-    of: Vec<f64>,
+    costs: Vec<f64>,
 }
 
 impl IntervalCosts {
@@ -21,7 +21,7 @@ impl IntervalCosts {
     }
 
     fn new<E>(
-        mut of: Vec<f64>,
+        mut costs: Vec<f64>,
         sizes: &[f64],
         counts: &[f64],
         mut check: impl FnMut() -> Result<(), E>,
@@ -32,14 +32,14 @@ impl IntervalCosts {
             let all = sizes.iter().zip(counts).take(upper + 1);
             parts.clear();
             parts.extend(all.map(|(size, count)| (most - size) / most * count));
-            of.extend((0..=upper).map(|lower| pairwise_sum(&parts[lower..])));
+            costs.extend((0..=upper).map(|lower| pairwise_sum(&parts[lower..])));
         }
-        Ok(Self { length: sizes.len(), of })
+        Ok(Self { length: sizes.len(), costs })
     }
 
     /// The cost of the sizes from number `lower` to number `upper`, both included.
     fn between(&self, lower: usize, upper: usize) -> f64 {
-        self.of[upper * (upper + 1) / 2 + lower]
+        self.costs[upper * (upper + 1) / 2 + lower]
     }
 }
 
@@ -64,13 +64,13 @@ fn best_uppers(parts: usize, costs: &IntervalCosts) -> Option<Vec<usize>> {
             .collect();
         least_costs.push(next);
     }
-    let known = |upper: usize| (upper < length).then_some(upper);
-    let mut upper = known(step(&least_costs[parts - 2], parts, length - 1).1)?;
+    let checked = |upper: usize| (upper < length).then_some(upper);
+    let mut upper = checked(step(&least_costs[parts - 2], parts, length - 1).1)?;
     let mut uppers = vec![upper];
     for p in (2..parts).rev() {
         // datasketch reads the costs of p partitions here, although the costs of p - 1 would be
         // right. The intervals are the same.
-        upper = known(step(&least_costs[p - 1], p, upper).1)?;
+        upper = checked(step(&least_costs[p - 1], p, upper).1)?;
         uppers.push(upper);
     }
     uppers.reverse();
@@ -199,8 +199,9 @@ mod tests {
         counts: &[f64],
         parts: usize,
     ) -> Result<Vec<(usize, usize)>, PartitionsError> {
-        let done = PartitionPlan::new(sizes, counts, parts)?.intervals(|| Ok::<_, Infallible>(()));
-        done.unwrap_or_else(|never| match never {})
+        let result =
+            PartitionPlan::new(sizes, counts, parts)?.intervals(|| Ok::<_, Infallible>(()));
+        result.unwrap_or_else(|never| match never {})
     }
 
     #[test]

@@ -396,20 +396,20 @@ mod tests {
                 &Permutations::drawn(scheme, 3, 9).unwrap(),
                 &[1, 2, 3],
             );
-            let made = match scheme {
+            let stored = match scheme {
                 PermutationScheme::Affine32 => {
                     HashValues::Narrow(values.iter().map(|&value| value as u32).collect())
                 }
                 _ => HashValues::Wide(values),
             };
             let (mut bytes, mut swapped) = (Vec::new(), Vec::new());
-            made.append_to(&mut bytes).unwrap();
-            made.append_swapped(&mut swapped);
-            assert_eq!(HashValues::from_bytes(scheme, &bytes), made);
+            stored.append_to(&mut bytes).unwrap();
+            stored.append_swapped(&mut swapped);
+            assert_eq!(HashValues::from_bytes(scheme, &bytes), stored);
             let width = bytes.len() / 9;
             bytes.chunks_mut(width).for_each(<[u8]>::reverse);
             assert_eq!(bytes, swapped);
-            assert_eq!(made.equal_to(&made.copied().unwrap()), 9);
+            assert_eq!(stored.equal_to(&stored.copied().unwrap()), 9);
         }
     }
 

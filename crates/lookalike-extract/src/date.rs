@@ -27,18 +27,18 @@ pub fn iso(seconds: i64) -> Option<String> {
 /// alone.
 #[cfg(any(feature = "html", feature = "office"))]
 pub(crate) fn parse_iso(text: &str) -> Option<i64> {
-    let is = |text: &str, at: usize, what: &[u8]| {
-        text.as_bytes().get(at).is_some_and(|byte| what.contains(byte))
+    let has_byte = |text: &str, at: usize, allowed: &[u8]| {
+        text.as_bytes().get(at).is_some_and(|byte| allowed.contains(byte))
     };
     let (date, time) = text.trim().split_at_checked(10)?;
-    if !is(date, 4, b"-") || !is(date, 7, b"-") {
+    if !has_byte(date, 4, b"-") || !has_byte(date, 7, b"-") {
         return None;
     }
     let mut at = [digits(date, 0, 4)?, digits(date, 5, 7)?, digits(date, 8, 10)?, 0, 0, 0];
     if time.is_empty() {
         return seconds(at);
     }
-    if !is(time, 0, b"Tt ") || !is(time, 3, b":") {
+    if !has_byte(time, 0, b"Tt ") || !has_byte(time, 3, b":") {
         return None;
     }
     at[3] = digits(time, 1, 3)?;

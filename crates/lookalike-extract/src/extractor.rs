@@ -103,9 +103,9 @@ impl Extractor {
         let Self { options, worker, text, fields } = self;
         let tracker = LimitTracker::continued(options, *used);
         let walk = Walk::new(&tracker, worker.as_mut(), (text, fields), None, sink);
-        let walked = walk.whole_file(name, bytes);
+        let result = walk.whole_file(name, bytes);
         *used = tracker.used();
-        walked
+        result
     }
 
     /// Like [`extract`](Self::extract), but sends only part `number`. The time limit is four times
@@ -223,7 +223,7 @@ impl<'a, E> Walk<'a, E> {
         let Some(number) = self.next_number() else { return Ok(()) };
         let bytes = file.bytes;
         let declared = self.metadata.encoding;
-        let done = match (kind, declared) {
+        let result = match (kind, declared) {
             (FileKind::Pdf, _) => self.read_in_sandbox(bytes),
             #[cfg(feature = "html")]
             (FileKind::Html, Some(_)) => {
@@ -236,7 +236,7 @@ impl<'a, E> Walk<'a, E> {
             }),
             _ => self.read_guarded(kind, bytes, |out| read_text(kind, bytes, out)),
         };
-        self.emit(number, kind, file, done)
+        self.emit(number, kind, file, result)
     }
 
     /// Counts the next part. Returns its number if the part is wanted.
@@ -296,17 +296,17 @@ impl<'a, E> Walk<'a, E> {
         number: u32,
         kind: FileKind,
         file: NestedFile<'_>,
-        done: Result<(), ExtractError>,
+        result: Result<(), ExtractError>,
     ) -> Result<(), WalkEnd<E>> {
         let within = &self.names.unique(file.within);
-        let blank = || self.text.chars().all(char::is_whitespace);
-        let done = match done {
-            Ok(()) if !matches!(kind, FileKind::Text | FileKind::Mail) && blank() => {
+        let is_blank = || self.text.chars().all(char::is_whitespace);
+        let result = match result {
+            Ok(()) if !matches!(kind, FileKind::Text | FileKind::Mail) && is_blank() => {
                 Err(ExtractError::NoText { kind: kind.name().to_owned() })
             }
-            done => done,
+            result => result,
         };
-        let sent = match done {
+        let sent = match result {
             Ok(()) => {
                 for (name, value) in &self.metadata.fields {
                     self.fields.set(name, value);
@@ -389,15 +389,15 @@ impl<'a, E> Walk<'a, E> {
         self.check_container(file)?;
         let mut rest = file.bytes;
         let mut line = 1;
-        while let Some((done, message)) = crate::mail::next_message(rest, true) {
+        while let Some((length, message)) = crate::mail::next_message(rest, true) {
             self.tracker.check_time()?;
             self.tracker.charge_member()?;
             let held = self.tracker.held();
             let within = &format!("{}:{line}", file.within);
             self.mail(NestedFile { name: "", within, bytes: &message, depth: file.depth + 1 })?;
             self.tracker.release(held);
-            line += memchr::memchr_iter(b'\n', &rest[..done]).count();
-            rest = &rest[done..];
+            line += memchr::memchr_iter(b'\n', &rest[..length]).count();
+            rest = &rest[length..];
         }
         Ok(())
     }
@@ -407,12 +407,12 @@ impl<'a, E> Walk<'a, E> {
         self.check_container(crawl)?;
         let mut rest = crawl.bytes;
         let mut number = 0_u32;
-        while let Some((done, record)) = warc::next_record(rest, true) {
+        while let Some((length, record)) = warc::next_record(rest, true) {
             self.tracker.check_time()?;
             number += 1;
             let within = &join(crawl.within, &number.to_string());
             let held = self.tracker.held();
-            let inner = NestedFile { name: "", within, bytes: &rest[..done], ..crawl };
+            let inner = NestedFile { name: "", within, bytes: &rest[..length], ..crawl };
             match record.and_then(|record| warc::file(&record, self.tracker)) {
                 Ok(None) => {}
                 Ok(Some(warc::WarcFile { name, bytes, metadata })) => {
@@ -427,7 +427,7 @@ impl<'a, E> Walk<'a, E> {
                 }
             }
             self.tracker.release(held);
-            rest = &rest[done..];
+            rest = &rest[length..];
         }
         Ok(())
     }
@@ -440,11 +440,11 @@ impl<'a, E> Walk<'a, E> {
         if number.is_none() && !self.tracker.options.attachments {
             return Ok(());
         }
-        let done = self.read_guarded(FileKind::Mail, file.bytes, |out| {
+        let result = self.read_guarded(FileKind::Mail, file.bytes, |out| {
             crate::mail::read(file.bytes, out, &mut attachments)
         });
         if let Some(number) = number {
-            self.emit(number, FileKind::Mail, file, done)?;
+            self.emit(number, FileKind::Mail, file, result)?;
         }
         for (name, bytes) in attachments {
             let within = &join(file.within, &name);

@@ -256,19 +256,19 @@ fn zipped(bytes: &[u8]) -> FileKind {
         // Names are also in the headers before each file.
         names = bytes;
     }
-    let has = |name: &str| memmem::find(names, name.as_bytes()).is_some();
-    if (has("mimetype") || has("META-INF/"))
+    let contains = |name: &str| memmem::find(names, name.as_bytes()).is_some();
+    if (contains("mimetype") || contains("META-INF/"))
         && let Some(kind) = by_members(bytes)
     {
         return kind;
     }
-    if !has("[Content_Types].xml") {
+    if !contains("[Content_Types].xml") {
         FileKind::Zip
-    } else if has("word/document") {
+    } else if contains("word/document") {
         FileKind::Docx
-    } else if has("ppt/presentation") {
+    } else if contains("ppt/presentation") {
         FileKind::Pptx
-    } else if has("xl/workbook") {
+    } else if contains("xl/workbook") {
         FileKind::Xlsx
     } else if cut_off {
         FileKind::Other("an Office file that is cut off")
@@ -348,7 +348,7 @@ const HEADERS: [&str; 12] = [
 
 /// Whether a text begins with the header of a message: fields only, down to a blank line.
 fn is_mail(head: &str, named: bool) -> bool {
-    let mut known = 0;
+    let mut known_fields = 0;
     let mut lines = 0;
     let mut rest = head.trim_start_matches('\u{feff}');
     while !rest.is_empty() {
@@ -376,13 +376,13 @@ fn is_mail(head: &str, named: bool) -> bool {
         if !name.bytes().all(|b| b.is_ascii_graphic()) {
             return false;
         }
-        known += u32::from(HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header)));
-        if known == 2 && named {
+        known_fields += u32::from(HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header)));
+        if known_fields == 2 && named {
             // The rest of the header cannot change the result.
             return true;
         }
     }
-    known >= if named { 1 } else { 2 }
+    known_fields >= if named { 1 } else { 2 }
 }
 
 /// Whether a text begins with a line `From address date` and the header of a message.

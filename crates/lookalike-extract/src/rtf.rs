@@ -27,10 +27,10 @@ pub(crate) fn text(bytes: &[u8], output: &mut TextOutput<'_>) -> Result<(), Extr
     let mut reader = RtfReader::new(bytes, tracker, out);
     reader.read()?;
     let notes = std::mem::take(&mut reader.notes);
-    let aside = std::mem::take(&mut reader.aside);
+    let box_text = std::mem::take(&mut reader.box_text);
     let [title, author] = std::mem::take(&mut reader.info);
     let date = reader.dates.into_iter().find_map(date::seconds).and_then(date::iso);
-    out.push_str(&aside);
+    out.push_str(&box_text);
     if !notes.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
@@ -97,7 +97,7 @@ struct RtfReader<'a> {
     default_font: i32,
     /// Start of the outermost text box or note, and the number of groups open there.
     piece: Option<(usize, usize)>,
-    aside: String,
+    box_text: String,
     notes: String,
     /// Title and author.
     info: [String; 2],
@@ -130,7 +130,7 @@ impl<'a> RtfReader<'a> {
             font: 0,
             default_font: 0,
             piece: None,
-            aside: String::new(),
+            box_text: String::new(),
             notes: String::new(),
             info: [String::new(), String::new()],
             dates: [[0; 6]; 2],
@@ -152,8 +152,8 @@ impl<'a> RtfReader<'a> {
                     self.left_out = 0;
                     self.optional = false;
                     if self.stack.len() == MAX_GROUPS {
-                        let what = format!("RTF with more than {MAX_GROUPS} groups in a group");
-                        return Err(ExtractError::damaged(what));
+                        let message = format!("RTF with more than {MAX_GROUPS} groups in a group");
+                        return Err(ExtractError::damaged(message));
                     }
                     self.stack.push(self.state);
                     self.state.piece = GroupKind::No;
@@ -221,9 +221,9 @@ impl<'a> RtfReader<'a> {
                 self.tracker.charge_bytes(text.len())?;
                 self.out.push_str(text);
             }
-            TextTarget::Named(which) => {
+            TextTarget::Named(field) => {
                 self.tracker.charge_bytes(text.len())?;
-                self.info[which].push_str(text);
+                self.info[field].push_str(text);
             }
             _ => {}
         }
@@ -238,7 +238,7 @@ impl<'a> RtfReader<'a> {
             return;
         }
         let place =
-            if self.state.piece == GroupKind::Note { &mut self.notes } else { &mut self.aside };
+            if self.state.piece == GroupKind::Note { &mut self.notes } else { &mut self.box_text };
         if start < self.out.len() {
             place.push_str(&self.out[start..]);
             if !place.ends_with('\n') {
@@ -345,9 +345,12 @@ impl<'a> RtfReader<'a> {
 
     fn line(&mut self) -> Result<(), ExtractError> {
         self.char('\n')?;
-        if self.piece.is_none() && self.state.target == TextTarget::Text && !self.aside.is_empty() {
-            self.out.push_str(&self.aside);
-            self.aside.clear();
+        if self.piece.is_none()
+            && self.state.target == TextTarget::Text
+            && !self.box_text.is_empty()
+        {
+            self.out.push_str(&self.box_text);
+            self.box_text.clear();
         }
         Ok(())
     }
@@ -426,10 +429,10 @@ impl RtfReader<'_> {
             "uc" => self.state.fallback = u32::try_from(value).unwrap_or(0).min(100),
             "yr" | "mo" | "dy" | "hr" | "min" | "sec" => {
                 let names = ["yr", "mo", "dy", "hr", "min", "sec"];
-                if let (TextTarget::Date(which), Some(place)) =
+                if let (TextTarget::Date(field), Some(place)) =
                     (self.state.target, names.iter().position(|name| *name == word))
                 {
-                    self.dates[which][place] = u32::try_from(value).unwrap_or(u32::MAX);
+                    self.dates[field][place] = u32::try_from(value).unwrap_or(u32::MAX);
                 }
             }
             _ => {}

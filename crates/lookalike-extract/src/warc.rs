@@ -44,14 +44,14 @@ pub fn next_record(
     at_end: bool,
 ) -> Option<(usize, Result<WarcRecord<'_>, ExtractError>)> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
-    let here = &bytes[start..];
-    if !here.starts_with(MARK) {
-        if !at_end && MARK.starts_with(here) {
+    let rest = &bytes[start..];
+    if !rest.starts_with(MARK) {
+        if !at_end && MARK.starts_with(rest) {
             return None;
         }
         return damaged(bytes, start, at_end, "other data at the start of a record".into());
     }
-    let window = &here[..here.len().min(HEADER_BYTES)];
+    let window = &rest[..rest.len().min(HEADER_BYTES)];
     let Some((header, block)) = header_and_body(window).map(|(h, b)| (h, start + b)) else {
         if !at_end && window.len() < HEADER_BYTES {
             return None;
@@ -68,29 +68,29 @@ pub fn next_record(
         if !at_end {
             return None;
         }
-        let what =
+        let message =
             format!("a record of {length} bytes, of which {} are there", bytes.len() - block);
-        return damaged(bytes, block - 1, at_end, what);
+        return damaged(bytes, block - 1, at_end, message);
     };
-    let behind = &bytes[end..];
-    if !at_end && behind.len() < 4 + MARK.len() {
+    let after = &bytes[end..];
+    if !at_end && after.len() < 4 + MARK.len() {
         return None;
     }
-    let ends = behind.iter().take(4).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-    let next = &behind[ends..];
-    if !next.is_empty() && !next.starts_with(MARK) && !behind.starts_with(b"\r\n\r\n") {
-        let what = format!("a record of {length} bytes that does not end there");
-        return damaged(bytes, block - 1, at_end, what);
+    let line_ends = after.iter().take(4).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let next = &after[line_ends..];
+    if !next.is_empty() && !next.starts_with(MARK) && !after.starts_with(b"\r\n\r\n") {
+        let message = format!("a record of {length} bytes that does not end there");
+        return damaged(bytes, block - 1, at_end, message);
     }
-    Some((end + ends, Ok(WarcRecord { header: fields, block: &bytes[block..end] })))
+    Some((end + line_ends, Ok(WarcRecord { header: fields, block: &bytes[block..end] })))
 }
 
 /// Length of the first record in bytes, counted from the start of `bytes`, as its header states.
 /// `None` if no complete header states the length.
 pub fn record_length(bytes: &[u8]) -> Option<u64> {
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
-    let here = bytes.get(start..).filter(|here| here.starts_with(MARK))?;
-    let (header, block) = header_and_body(&here[..here.len().min(HEADER_BYTES)])?;
+    let rest = bytes.get(start..).filter(|rest| rest.starts_with(MARK))?;
+    let (header, block) = header_and_body(&rest[..rest.len().min(HEADER_BYTES)])?;
     let length = str::from_utf8(field(header, "content-length")?).ok()?;
     length.parse::<u64>().ok()?.checked_add((start + block) as u64)
 }
@@ -100,19 +100,19 @@ fn damaged(
     bytes: &[u8],
     from: usize,
     at_end: bool,
-    what: String,
+    message: String,
 ) -> Option<(usize, Result<WarcRecord<'_>, ExtractError>)> {
     let next =
         memmem::find_iter(&bytes[from..], b"\nWARC/1.").map(|found| from + found).find(|found| {
             let before = &bytes[..*found];
             before.strip_suffix(b"\r").unwrap_or(before).ends_with(b"\n")
         });
-    let done = match next {
+    let consumed = match next {
         Some(next) => next + 1,
         None if at_end => bytes.len(),
         None => return None,
     };
-    Some((done, Err(ExtractError::damaged(what))))
+    Some((consumed, Err(ExtractError::damaged(message))))
 }
 
 /// Metadata of the file in a record.
@@ -162,8 +162,8 @@ pub(crate) fn file<'a>(
         }
         "" => return Err(ExtractError::damaged("a record without its WARC-Type")),
         other => {
-            let what = format!("a record of the type {other:?}, which WARC does not have");
-            return Err(ExtractError::damaged(what));
+            let message = format!("a record of the type {other:?}, which WARC does not have");
+            return Err(ExtractError::damaged(message));
         }
     };
     if bytes.is_empty() {

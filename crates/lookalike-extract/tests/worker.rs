@@ -134,13 +134,13 @@ fn crashed(result: &Result<String, ExtractError>) -> &str {
 
 fn files_are_read_as_without_a_worker() {
     let mut read_in_sandbox = Extractor::new(&options("serve"));
-    let mut here = Extractor::new(&ExtractOptions::default());
+    let mut in_process = Extractor::new(&ExtractOptions::default());
     for name in ["simple.pdf", "unicode.pdf", "scanned.pdf", "encrypted.pdf", "forms.pdf"] {
         let bytes = fixture(name);
         for cut in [bytes.len(), bytes.len() / 2] {
             assert_eq!(
                 read(&mut read_in_sandbox, &bytes[..cut]),
-                read(&mut here, &bytes[..cut]),
+                read(&mut in_process, &bytes[..cut]),
                 "{name}"
             );
         }
@@ -174,17 +174,20 @@ fn what_takes_too_long_is_killed() {
         let big = [order("big"), vec![b' '; 1 << 20]].concat();
         let started = Instant::now();
         assert_eq!(read(&mut extractor, &big), Err(ExtractError::TooSlow { seconds: 1 }));
-        let took = started.elapsed();
-        assert!(took > Duration::from_secs(1) && took < Duration::from_secs(300), "{took:?}");
+        let elapsed = started.elapsed();
+        assert!(
+            elapsed > Duration::from_secs(1) && elapsed < Duration::from_secs(300),
+            "{elapsed:?}"
+        );
     }
 }
 
 /// Waits until a condition is true. Panics after 60 seconds.
 #[cfg(target_os = "linux")]
 #[track_caller]
-fn wait_until(is_so: impl Fn() -> bool) {
+fn wait_until(condition: impl Fn() -> bool) {
     let started = Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(started.elapsed() < Duration::from_secs(60), "the state does not come");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -289,8 +292,9 @@ fn main() -> ExitCode {
     for (name, test) in tests {
         let started = Instant::now();
         test();
-        let took = started.elapsed().as_secs_f64();
-        writeln!(std::io::stdout(), "test worker::{name} ... ok ({took:.1} s)").expect("an output");
+        let elapsed = started.elapsed().as_secs_f64();
+        writeln!(std::io::stdout(), "test worker::{name} ... ok ({elapsed:.1} s)")
+            .expect("an output");
     }
     ExitCode::SUCCESS
 }

@@ -68,10 +68,10 @@ impl MemoryBackend {
     ) -> Result<T, IndexError> {
         let mut guard = self.state.lock();
         let mut state = MemoryState::clone(&guard);
-        let (done, is_visible) = work(&mut state)?;
+        let (result, is_visible) = work(&mut state)?;
         state.version += u64::from(is_visible);
         *guard = Arc::new(state);
-        Ok(done)
+        Ok(result)
     }
 }
 
@@ -79,12 +79,12 @@ impl MemoryState {
     /// The members whose documents still exist.
     fn members(&self) -> impl Iterator<Item = CategoryMember> {
         let members = self.members.iter();
-        let there = members.filter(|(document, _)| self.records.contains_key(document));
-        there
+        let existing = members.filter(|(document, _)| self.records.contains_key(document));
+        existing
             .map(|(document, category)| CategoryMember { document: *document, category: *category })
     }
 
-    fn put(&mut self, entry: &IndexEntry<'_>, store: StoredContent) -> ChangeOutcome {
+    fn insert_entry(&mut self, entry: &IndexEntry<'_>, store: StoredContent) -> ChangeOutcome {
         let before = self.numbers.get(entry.id).copied();
         let old = before.and_then(|number| self.records.remove(&number));
         let replaced = old.filter(|old| !old.is_expired(entry.added));
@@ -158,7 +158,7 @@ impl MemoryState {
         if matches!(change, Change::Add(_)) && exists {
             return Err(IndexError::IdTaken { id: entry.id.to_owned() });
         }
-        let outcome = self.put(entry, settings.store);
+        let outcome = self.insert_entry(entry, settings.store);
         if settings.store.has_originals() {
             self.put_version(entry)?;
         }
@@ -254,10 +254,10 @@ impl Backend for MemoryBackend {
 
     fn write(&self, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
         self.change(|state| {
-            let done = changes.iter().map(|change| state.apply(change, &self.settings));
-            let done = done.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
-            let is_changed = done.iter().any(|done| *done != ChangeOutcome::Absent);
-            Ok((done, is_changed))
+            let outcomes = changes.iter().map(|change| state.apply(change, &self.settings));
+            let outcomes = outcomes.collect::<Result<Vec<ChangeOutcome>, IndexError>>()?;
+            let is_changed = outcomes.iter().any(|outcome| *outcome != ChangeOutcome::Absent);
+            Ok((outcomes, is_changed))
         })
     }
 
@@ -311,7 +311,7 @@ impl MemorySnapshot {
     }
 
     /// A record with the requested fields only.
-    fn wanted(record: &IndexRecord, wanted: RecordFields) -> IndexRecord {
+    fn with_fields(record: &IndexRecord, wanted: RecordFields) -> IndexRecord {
         let mut record = record.clone();
         if !wanted.signature {
             record.signature.clear();
@@ -347,8 +347,8 @@ impl SideTables for MemorySnapshot {
 
     fn group_sizes(&mut self, numbers: &[DocumentNumber]) -> Result<Vec<u64>, IndexError> {
         let count = |number: &DocumentNumber| {
-            let own = self.state.duplicates.values().filter(|keeper| *keeper == number);
-            1 + own.count() as u64
+            let duplicates = self.state.duplicates.values().filter(|keeper| *keeper == number);
+            1 + duplicates.count() as u64
         };
         Ok(numbers.iter().map(count).collect())
     }
@@ -359,8 +359,8 @@ impl SideTables for MemorySnapshot {
         each: DuplicateCallback<'_>,
     ) -> Result<(), IndexError> {
         for number in numbers {
-            let own = self.state.duplicates.iter().filter(|(_, keeper)| *keeper == number);
-            own.into_iter().try_for_each(|(id, _)| each(*number, id))?;
+            let ids = self.state.duplicates.iter().filter(|(_, keeper)| *keeper == number);
+            ids.into_iter().try_for_each(|(id, _)| each(*number, id))?;
         }
         Ok(())
     }
@@ -388,8 +388,8 @@ impl SideTables for MemorySnapshot {
         most: usize,
     ) -> Result<Vec<CategoryMember>, IndexError> {
         let members = self.state.members().filter(|member| member.document > after);
-        let within = members.filter(|member| (first..=last).contains(&member.category));
-        Ok(within.take(most).collect())
+        let matching = members.filter(|member| (first..=last).contains(&member.category));
+        Ok(matching.take(most).collect())
     }
 
     fn versions(&mut self, id: &str) -> Result<Vec<DocumentVersion>, IndexError> {
@@ -425,11 +425,11 @@ impl Snapshot for MemorySnapshot {
         numbers: &mut Vec<DocumentNumber>,
     ) -> Result<(), IndexError> {
         numbers.clear();
-        let mut own = Vec::new();
+        let mut own_keys = Vec::new();
         for (number, record) in &self.state.records {
             let set = record.set.as_deref().unwrap_or_default();
-            posting_keys(&self.settings, &record.signature, set, &mut own)?;
-            if own.iter().any(|key| keys.contains(key)) {
+            posting_keys(&self.settings, &record.signature, set, &mut own_keys)?;
+            if own_keys.iter().any(|key| keys.contains(key)) {
                 numbers.push(*number);
             }
         }
@@ -443,7 +443,7 @@ impl Snapshot for MemorySnapshot {
         each: &mut dyn FnMut(&IndexRecord) -> Result<(), IndexError>,
     ) -> Result<(), IndexError> {
         let records = numbers.iter().filter_map(|number| self.state.records.get(number));
-        records.into_iter().try_for_each(|record| each(&Self::wanted(record, wanted)))
+        records.into_iter().try_for_each(|record| each(&Self::with_fields(record, wanted)))
     }
 
     fn version_text(&mut self, version: &DocumentVersion) -> Result<Option<String>, IndexError> {
@@ -460,7 +460,7 @@ impl Snapshot for MemorySnapshot {
     ) -> Result<usize, IndexError> {
         let mut count = 0;
         for record in self.state.records.range(from..).map(|(_, record)| record).take(most) {
-            each(&Self::wanted(record, wanted))?;
+            each(&Self::with_fields(record, wanted))?;
             count += 1;
         }
         Ok(count)

@@ -101,9 +101,9 @@ mod tests {
             (0..200_000u32).flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
         let mut bytes = base.clone();
         bytes.splice(400_000..400_010, *b"other words");
-        let (whole, difference) =
+        let (full, difference) =
             (encode(&bytes, None).unwrap(), encode(&bytes, Some(&base)).unwrap());
-        assert!(difference.len() * 100 < whole.len(), "{} of {}", difference.len(), whole.len());
+        assert!(difference.len() * 100 < full.len(), "{} of {}", difference.len(), full.len());
         assert_eq!(decode(&difference, Some(&base), bytes.len()).unwrap(), bytes);
         assert!(decode(&difference, None, bytes.len()).map_or(true, |other| other != bytes));
     }

@@ -62,16 +62,16 @@ impl IndexSettings {
         let Some(originals) = self.originals else { return Ok(()) };
         let wrong = |why: String| Err(IndexError::document(id, why));
         originals.check_length(id, original.bytes.len() as u64)?;
-        for (what, text) in [("media type", original.media_type), ("file name", original.name)] {
+        for (label, text) in [("media type", original.media_type), ("file name", original.name)] {
             if text.len() > MAX_DESCRIPTION_BYTES {
                 let got = text.len();
                 return wrong(format!(
-                    "the {what} of its original has {got} bytes, at most {MAX_DESCRIPTION_BYTES} \
+                    "the {label} of its original has {got} bytes, at most {MAX_DESCRIPTION_BYTES} \
                      are kept: shorten it"
                 ));
             }
             if text.contains('\0') {
-                let why = format!("the {what} of its original has a NUL character: leave it out");
+                let why = format!("the {label} of its original has a NUL character: leave it out");
                 return wrong(why);
             }
         }

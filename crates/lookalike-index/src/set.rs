@@ -147,8 +147,8 @@ fn bits_at(bytes: &[u8], at: u64, width: u32) -> u64 {
     let first = (at / 8) as usize;
     let shift = (at % 8) as u32;
     let mut window = [0u8; 16];
-    if let Some(whole) = bytes.get(first..first + 16) {
-        window.copy_from_slice(whole);
+    if let Some(full) = bytes.get(first..first + 16) {
+        window.copy_from_slice(full);
     } else {
         let rest = bytes.get(first..).unwrap_or_default();
         window[..rest.len()].copy_from_slice(rest);
@@ -192,9 +192,9 @@ mod tests {
         let mut code = Vec::new();
         encode(set, &mut code);
         assert_eq!(len(&code).unwrap(), set.len());
-        let mut back = vec![7];
-        decode(&code, &mut back).unwrap();
-        assert_eq!(back, set);
+        let mut decoded = vec![7];
+        decode(&code, &mut decoded).unwrap();
+        assert_eq!(decoded, set);
         code.len()
     }
 
@@ -213,12 +213,12 @@ mod tests {
     fn known_answer() {
         let mut code = Vec::new();
         encode(&[1, 2, 1 << 63], &mut code);
-        let mut wanted = vec![3, 0b10011];
+        let mut expected = vec![3, 0b10011];
         let lower: u128 = 1 | 2 << 62;
-        wanted.extend_from_slice(&lower.to_le_bytes());
-        wanted.extend_from_slice(&[0; 8]);
-        wanted.truncate(2 + (3 * 62usize).div_ceil(8));
-        assert_eq!(code, wanted);
+        expected.extend_from_slice(&lower.to_le_bytes());
+        expected.extend_from_slice(&[0; 8]);
+        expected.truncate(2 + (3 * 62usize).div_ceil(8));
+        assert_eq!(code, expected);
     }
 
     #[test]
@@ -273,11 +273,11 @@ mod tests {
         fn set_decoder_never_panics(code in proptest::collection::vec(any::<u8>(), 0..64)) {
             let mut set = Vec::new();
             if decode(&code, &mut set).is_ok() {
-                let mut again = Vec::new();
-                encode(&set, &mut again);
-                let mut back = Vec::new();
-                decode(&again, &mut back).unwrap();
-                prop_assert_eq!(set, back);
+                let mut encoded = Vec::new();
+                encode(&set, &mut encoded);
+                let mut decoded = Vec::new();
+                decode(&encoded, &mut decoded).unwrap();
+                prop_assert_eq!(set, decoded);
             }
         }
 
@@ -289,9 +289,9 @@ mod tests {
             let (mut set, end) = (Vec::new(), code.len().saturating_sub(cut));
             // If bytes are cut, zeros at the end of the upper bits may be read as lower bits.
             if decode(&code[..end], &mut set).is_ok() {
-                let mut again = Vec::new();
-                encode(&set, &mut again);
-                prop_assert_ne!(again, code);
+                let mut encoded = Vec::new();
+                encode(&set, &mut encoded);
+                prop_assert_ne!(encoded, code);
             }
         }
     }

@@ -294,11 +294,12 @@ impl IndexSettings {
             (Parameter::Rows, text(&self.rows), text(&requested.rows)),
             (Parameter::Store, format!("{:?}", self.store), format!("{:?}", requested.store)),
         ];
-        let differs = pairs.into_iter().find(|(_, has, requested)| has != requested);
+        let differs = pairs.into_iter().find(|(_, stored, requested)| stored != requested);
         let differs = differs.or_else(|| {
-            let has = &self.stop_words;
+            let stored = &self.stop_words;
             let requested = &requested.stop_words;
-            (has != requested).then(|| (Parameter::StopWords, name(has), "other words".into()))
+            (stored != requested)
+                .then(|| (Parameter::StopWords, name(stored), "other words".into()))
         });
         let Some((parameter, index_has, requested)) = differs else { return Ok(()) };
         Err(IndexError::OtherSettings {
@@ -352,8 +353,8 @@ impl IndexSettings {
     fn containment_problem(&self) -> Option<String> {
         let ContainmentSettings { anchors } = self.containment?;
         if self.sketches.is_some() {
-            let both = "both `containment` and `sketches`, but only one of them is allowed";
-            return Some(both.to_owned());
+            let problem = "both `containment` and `sketches`, but only one of them is allowed";
+            return Some(problem.to_owned());
         }
         if !self.store.has_sets() || self.num_hashes != 1 {
             let needed = "`containment`, which requires shingle sets and a `num_hashes` of 1";
@@ -506,16 +507,16 @@ mod tests {
 
     #[test]
     fn a_difference_is_named() {
-        let (index, mut asked) = (settings(), settings());
-        asked.rows += 1;
-        let error = index.check_compatible(&asked, "news.lookalike").unwrap_err().to_string();
+        let (index, mut requested) = (settings(), settings());
+        requested.rows += 1;
+        let error = index.check_compatible(&requested, "news.lookalike").unwrap_err().to_string();
         assert!(error.contains("rows") && error.contains("news.lookalike"), "{error}");
-        let mut asked = settings();
-        asked.stop_words.as_mut().unwrap().hashes.pop();
-        assert!(index.check_compatible(&asked, "x").is_err());
-        let mut asked = settings();
-        asked.threshold = 0.9;
-        assert!(index.check_compatible(&asked, "x").is_ok());
+        let mut requested = settings();
+        requested.stop_words.as_mut().unwrap().hashes.pop();
+        assert!(index.check_compatible(&requested, "x").is_err());
+        let mut requested = settings();
+        requested.threshold = 0.9;
+        assert!(index.check_compatible(&requested, "x").is_ok());
     }
 
     #[test]

@@ -113,10 +113,10 @@ mod tests {
     }
 
     fn there_and_back(sketches: &SketchSettings, band: &[u8]) -> Vec<u32> {
-        let (mut numbers, mut again) = (vec![7], vec![1, 2, 3]);
+        let (mut numbers, mut unpacked) = (vec![7], vec![1, 2, 3]);
         sketches.pack(band, &mut numbers).unwrap();
-        sketches.unpack(&numbers[1..], &mut again);
-        assert_eq!(again, band);
+        sketches.unpack(&numbers[1..], &mut unpacked);
+        assert_eq!(unpacked, band);
         assert_eq!(numbers.len() - 1, sketches.words());
         numbers
     }

@@ -29,7 +29,7 @@ pub fn encode(text: &str, out: &mut Vec<u8>) -> io::Result<()> {
     COMPRESSOR.with_borrow_mut(|kept| {
         let compressor = match kept {
             Some(compressor) => compressor,
-            none => none.insert(Compressor::new(LEVEL)?),
+            empty => empty.insert(Compressor::new(LEVEL)?),
         };
         let start = out.len();
         out.resize(start + zstd::zstd_safe::compress_bound(text.len()), 0);
@@ -59,7 +59,7 @@ pub fn decode(code: &[u8]) -> Option<String> {
     let text = DECOMPRESSOR.with_borrow_mut(|kept| {
         let decompressor = match kept {
             Some(decompressor) => decompressor,
-            none => none.insert(Decompressor::new().ok()?),
+            empty => empty.insert(Decompressor::new().ok()?),
         };
         decompressor.decompress(code, bytes).ok()
     })?;

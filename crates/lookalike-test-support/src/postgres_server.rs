@@ -85,13 +85,13 @@ impl PostgresServer {
         let folder = folder.map_err(|error| error.to_string())?.keep();
         open_to_all(&folder).map_err(|error| error.to_string())?;
         let data = folder.join("data");
-        let made = run("initdb")
+        let initdb = run("initdb")
             .arg("-D")
             .arg(&data)
             .args(["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale", "C"])
             .current_dir(&folder)
             .output();
-        match made {
+        match initdb {
             Ok(output) if output.status.success() => {}
             Ok(output) => return Err(String::from_utf8_lossy(&output.stderr).into_owned()),
             Err(error) => return Err(format!("initdb cannot be started: {error}")),

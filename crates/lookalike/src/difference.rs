@@ -419,9 +419,9 @@ mod tests {
     use super::*;
 
     /// Returns the kind and the texts of each stretch: `=`, `~` or `!`.
-    fn shown(a: &str, b: &str) -> Vec<(char, String, String)> {
+    fn stretches(a: &str, b: &str) -> Vec<(char, String, String)> {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        let shown = |stretch: &DifferencePart| {
+        let entry = |stretch: &DifferencePart| {
             let [a, b] = found.texts(stretch);
             let kind = match stretch.kind {
                 DifferenceKind::Equal => '=',
@@ -430,12 +430,12 @@ mod tests {
             };
             (kind, a.to_owned(), b.to_owned())
         };
-        found.stretches.iter().map(shown).collect()
+        found.stretches.iter().map(entry).collect()
     }
 
     #[track_caller]
-    fn assert_shown(a: &str, b: &str, expected: &[(char, &str, &str)]) {
-        let found = shown(a, b);
+    fn assert_stretches(a: &str, b: &str, expected: &[(char, &str, &str)]) {
+        let found = stretches(a, b);
         let found: Vec<_> = found.iter().map(|(k, a, b)| (*k, a.as_str(), b.as_str())).collect();
         assert_eq!(found, expected);
     }
@@ -456,7 +456,7 @@ mod tests {
                     .map(|(all, part)| all.start <= part.start && part.end <= all.end);
                 !stretch.has_same_words() && (a || b)
             };
-            assert_eq!(found.stretches.iter().filter(|one| inside(one)).count(), 2);
+            assert_eq!(found.stretches.iter().filter(|stretch| inside(stretch)).count(), 2);
         }
         assert!(Differences::between(&a, &a, &ShingleRule::default(), None).moved.is_empty());
     }
@@ -465,7 +465,7 @@ mod tests {
     fn stretches_hold_all_words_of_both() {
         let (a, b) = ("The quick brown fox, it jumps.", "the quick red fox jumps over");
         let found = Differences::between(a, b, &ShingleRule::default(), None);
-        assert_shown(
+        assert_stretches(
             a,
             b,
             &[
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn spelling_differences_are_marked() {
-        assert_shown(
+        assert_stretches(
             "paid FOR -5.20 EUR",
             "paid for 5,20 EUR",
             &[
@@ -498,7 +498,7 @@ mod tests {
                 ('=', "20 EUR", "20 EUR"),
             ],
         );
-        assert_shown(
+        assert_stretches(
             "one two\nthree",
             "one  two three\n",
             &[
@@ -511,7 +511,7 @@ mod tests {
             ],
         );
         // One place instead of one per word.
-        assert_shown(
+        assert_stretches(
             "FOR ALL OF us",
             "for all of us",
             &[('~', "FOR ALL OF", "for all of"), ('=', " us", " us")],
@@ -540,7 +540,7 @@ mod tests {
             a in "[aAbB ,.\n苹Ää\u{301}-]{0,40}",
             b in "[aAbB ,.\n苹Ää\u{301}-]{0,40}",
         ) {
-            let found = shown(&a, &b);
+            let found = stretches(&a, &b);
             let kinds: Vec<char> = found.iter().map(|(kind, ..)| *kind).collect();
             proptest::prop_assert!(kinds.windows(2).all(|two| two[0] != two[1]));
             let [mut left, mut right] = [String::new(), String::new()];

@@ -26,7 +26,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
     let visitors = on_threads(threads, |stop| {
         let mut visitor = make();
         let mut scratch = ReadBuffers::default();
-        while !stop.asked() {
+        while !stop.is_requested() {
             // Work counts as done when the next block is requested.
             let before = collection.bytes_read();
             let Some(block) = collection.next_block()? else { break };
@@ -34,7 +34,7 @@ pub(crate) fn each_document<V: DocumentVisitor>(
             visitor.block(&block, reference);
             if let Err(error) = block.read(&mut scratch, &mut visitor) {
                 failed.keep(block.number(), error);
-                stop.ask();
+                stop.request();
             }
             read_progress.report_up_to(before)?;
         }

@@ -171,10 +171,10 @@ pub fn evaluate(
 ) -> Result<Evaluation, FindError> {
     let mut ids = table::IdNumbers::default();
     let mut found = table::read(report, options, &mut ids)?;
-    let mut wanted = table::read(truth, options, &mut ids)?;
+    let mut correct = table::read(truth, options, &mut ids)?;
     let columns = [
-        (&options.label, found.has_label || wanted.has_label),
-        (&options.score, found.has_score || wanted.has_score),
+        (&options.label, found.has_label || correct.has_label),
+        (&options.score, found.has_score || correct.has_score),
     ];
     for (name, is_read) in columns {
         if let Some(name) = name.as_ref().filter(|_| !is_read) {
@@ -182,26 +182,26 @@ pub fn evaluate(
             return Err(FindError::Table { path: truth.to_owned(), line: 1, problem });
         }
     }
-    let unread = found.unread.take().into_iter().chain(wanted.unread.take()).collect();
+    let unread = found.unread.take().into_iter().chain(correct.unread.take()).collect();
     let ids = ids.sort();
     let errors = found.errors();
     let estimate_ranges = EstimateRange::all(&errors);
     let estimates = Estimates::of(errors);
     let found_groups = ids.partition(&found);
-    let wanted_groups = wanted.has_groups().then(|| ids.partition(&wanted));
-    let rand = wanted_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
+    let correct_groups = correct.has_groups().then(|| ids.partition(&correct));
+    let rand = correct_groups.as_ref().map(|w| partition::adjusted_rand_index(&found_groups, w));
     // Clusters are compared as a whole. In a star, only the pairs with the keeper are verified.
-    let is_whole = options.all_members || !found.has_pairs() || wanted_groups.is_some();
+    let is_whole = options.all_members || !found.has_pairs() || correct_groups.is_some();
     let found = if found.has_groups() && is_whole {
         EvaluationFile::Groups(found_groups)
     } else {
         EvaluationFile::Pairs(ids.pairs(found))
     };
-    let wanted = match wanted_groups {
+    let correct = match correct_groups {
         Some(groups) => EvaluationFile::Groups(groups),
-        None => EvaluationFile::Pairs(ids.pairs(wanted)),
+        None => EvaluationFile::Pairs(ids.pairs(correct)),
     };
-    let mut evaluation = compare(&found, &wanted, ids.names());
+    let mut evaluation = compare(&found, &correct, ids.names());
     evaluation.adjusted_rand_index = rand;
     evaluation.estimates = estimates;
     evaluation.estimate_ranges = estimate_ranges;
@@ -209,7 +209,7 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
-fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) -> Evaluation {
+fn compare(found: &EvaluationFile, correct: &EvaluationFile, names: &[String]) -> Evaluation {
     let example = |pair: NumberedPair| Example {
         a: names[pair.a as usize].clone(),
         b: names[pair.b as usize].clone(),
@@ -217,15 +217,15 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
         expected: None,
     };
     let mut different = PairExamples::default();
-    let both = shared(found, wanted, |mine, other| {
-        if let Some([reported, expected]) = mine.score.comparable(other.score)
+    let both = shared(found, correct, |pair, other| {
+        if let Some([reported, expected]) = pair.score.comparable(other.score)
             && differ(reported, expected)
         {
             different.count += 1;
             if different.examples.len() < EXAMPLES {
                 let reported = Some(reported.value);
                 let expected = Some(expected.value);
-                different.examples.push(Example { reported, expected, ..example(mine) });
+                different.examples.push(Example { reported, expected, ..example(pair) });
             }
         }
     });
@@ -241,11 +241,11 @@ fn compare(found: &EvaluationFile, wanted: &EvaluationFile, names: &[String]) ->
     };
     Evaluation {
         reported: found.count(),
-        expected: wanted.count(),
+        expected: correct.count(),
         true_positives: both,
-        false_positives: only(found, wanted, true),
-        missed: only(wanted, found, false),
-        different: found.scores().comparable(wanted.scores()).map(|_| different),
+        false_positives: only(found, correct, true),
+        missed: only(correct, found, false),
+        different: found.scores().comparable(correct.scores()).map(|_| different),
         adjusted_rand_index: None,
         estimates: None,
         estimate_ranges: Vec::new(),

@@ -385,14 +385,14 @@ mod tests {
             }
             sampler.take()
         };
-        let one = FoldingEffect::of(drawn(&documents, &SampledIds::default()));
+        let effect = FoldingEffect::of(drawn(&documents, &SampledIds::default()));
         let shared = SampledIds::default();
         let later = drawn(&documents[2_000..], &shared);
         let earlier = drawn(&documents[..2_000], &shared);
         assert!(earlier.len() < 1_000, "{}", earlier.len());
         let halves = [later, earlier].concat();
-        assert_eq!(one, FoldingEffect::of(halves));
-        assert_eq!(one.documents(), SAMPLE as u64);
-        assert!(one.changed() > 500);
+        assert_eq!(effect, FoldingEffect::of(halves));
+        assert_eq!(effect.documents(), SAMPLE as u64);
+        assert!(effect.changed() > 500);
     }
 }

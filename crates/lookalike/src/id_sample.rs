@@ -107,7 +107,7 @@ mod tests {
         }
         sample.insert(9, "b", 7, |new, old| new < old);
         assert_eq!(sample.into_values().collect::<Vec<_>>(), [("a", 1), ("b", 7)]);
-        let none = IdSample::<u8, u8>::new(0);
-        assert!(none.is_full() && !none.wants(1));
+        let empty = IdSample::<u8, u8>::new(0);
+        assert!(empty.is_full() && !empty.wants(1));
     }
 }

@@ -129,8 +129,8 @@ impl KeepReason {
 /// A temporary file cannot be read.
 pub fn keep_reasons(groups: &Groups, policy: &KeepPolicy) -> io::Result<Vec<(KeepReason, u64)>> {
     let rules = (0..policy.rules().len()).map(KeepReason::Rule);
-    let others = [KeepReason::Id, KeepReason::Reference, KeepReason::Decision];
-    let mut counts: Vec<_> = rules.chain(others).map(|reason| (reason, 0)).collect();
+    let other_reasons = [KeepReason::Id, KeepReason::Reference, KeepReason::Decision];
+    let mut counts: Vec<_> = rules.chain(other_reasons).map(|reason| (reason, 0)).collect();
     for group in groups.iter() {
         let Group { keeper, duplicates } = group?;
         for duplicate in &duplicates {

@@ -197,10 +197,8 @@ class DividedFindResult(Generic[R, Run]):
 
     def __repr__(self) -> str:
         counts = self.run.sums.counts
-        shown = ", ".join(
-            f"{name}={counts[name]}" for name in ("documents", "groups", "duplicates")
-        )
-        return f"FindResult({shown})"
+        text = ", ".join(f"{name}={counts[name]}" for name in ("documents", "groups", "duplicates"))
+        return f"FindResult({text})"
 
 
 def _format_of(folder: str) -> str:

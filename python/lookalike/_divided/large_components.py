@@ -165,18 +165,18 @@ class LargeComponents(Generic[R, D]):
         rounds: list[_Round[R]] = []
         while (prefix := self._prefix(state)) is not None:
             rounds.append(self._round(plan, len(rounds), state, prefix))
-            state = self._later(len(rounds), state, prefix, rounds[-1])
+            state = self._next_state(len(rounds), state, prefix, rounds[-1])
         return rounds
 
-    def _later(self, number: int, state: R, prefix: _Prefix, done: _Round[R]) -> R:
+    def _next_state(self, number: int, state: R, prefix: _Prefix, round_: _Round[R]) -> R:
         """Returns the state of the documents after a prefix. ``dropped`` marks the documents that
         resemble a keeper of this round or an earlier one.
         """
         engine, f = self._engine, self._f
 
-        def later() -> R:
+        def compute() -> R:
             found = engine.grouped(
-                engine.where(done.matched, f.col("kind") == "member"),
+                engine.where(round_.matched, f.col("kind") == "member"),
                 ["id"],
                 {"matches": ("keeper", "count")},
             )
@@ -191,7 +191,7 @@ class LargeComponents(Generic[R, D]):
                 rows, {**{name: f.col(name) for name in _STATE}, "dropped": is_dropped}
             )
 
-        return engine.stored(f"round-{number}", later)
+        return engine.stored(f"round-{number}", compute)
 
     def _prefix(self, state: R) -> _Prefix | None:
         """Returns the first slices with undecided documents, at least one, and as many as fit half
@@ -238,8 +238,8 @@ class LargeComponents(Generic[R, D]):
             copies = self._parted(
                 engine.repeated(kept, "share", shares), f.col("share"), f.lit(True)
             )
-            rest = self._parted(others, engine.share("node", shares), f.lit(False))
-            texts = engine.texts(self._documents, engine.union(copies, rest))
+            remaining = self._parted(others, engine.share("node", shares), f.lit(False))
+            texts = engine.texts(self._documents, engine.union(copies, remaining))
             return engine.map_parts(texts, MatchTask(plan), DECIDED)
 
         return _Round(decided, engine.stored(f"round-{number}-matched", match))
@@ -262,7 +262,7 @@ class LargeComponents(Generic[R, D]):
     def _duplicates(self, rounds: list[_Round[R]]) -> R:
         """Returns a row for each duplicate, with its best keeper."""
         engine, f = self._engine, self._f
-        every = None
+        duplicates = None
         equal = (f.col("intersection") == f.col("left")) & (f.col("left") == f.col("right"))
         for number, round_ in enumerate(rounds):
             members = engine.union(round_.decided, round_.matched)
@@ -276,10 +276,10 @@ class LargeComponents(Generic[R, D]):
                 "earlier": f.lit(-number),
             }
             rows = engine.select(members, columns)
-            every = rows if every is None else engine.union(every, rows)
-        assert every is not None
+            duplicates = rows if duplicates is None else engine.union(duplicates, rows)
+        assert duplicates is not None
         return self._columns(
-            engine.best(every, "id", _BEST), "id", "rank", "reference", "keeper", *_OVERLAP
+            engine.best(duplicates, "id", _BEST), "id", "rank", "reference", "keeper", *_OVERLAP
         )
 
     def _pairs(self, slices: R) -> R:

@@ -74,12 +74,12 @@ class RunSums:
                 self._used_rules[place] = self._used_rules.get(place, 0) + count
         if source is not None and self._has_sources:
             key = (bool(source["reference"]), str(source["source"]))
-            none: dict[str, Any] = {
+            zeros: dict[str, Any] = {
                 "source": key[1],
                 "reference": key[0],
                 **dict.fromkeys(_SOURCE, 0),
             }
-            sums = self._sources.setdefault(key, none)
+            sums = self._sources.setdefault(key, zeros)
             for name in _SOURCE:
                 sums[name] += source.get(name, 0)
 
@@ -102,12 +102,12 @@ class RunSums:
             if used or not self.counts["documents"]:
                 continue
             kind, _, name = rules[place].partition(":")
-            none = (
+            reason = (
                 f"no document matches the pattern {name!r}"
                 if kind == "path"
                 else "no document has a value in this field"
             )
-            warn(f"keep={rules[place]!r} decides nothing: {none}", UserWarning)
+            warn(f"keep={rules[place]!r} decides nothing: {reason}", UserWarning)
 
     def check_rows(self, rows: int, nodes: int) -> None:
         """Checks that the frame has the rows of the frame in the checkpoint.
@@ -141,15 +141,15 @@ class RunSums:
         return [self._sources[key] for key in sorted(self._sources)]
 
 
-def check_read(got: int, expected: int) -> None:
+def check_read(returned: int, expected: int) -> None:
     """Checks that the second reading returned as many documents as the first.
 
     Raises:
         ChangedError: The numbers differ.
     """
-    if got != expected:
+    if returned != expected:
         raise ChangedError(
-            f"the second reading of the frame returned {got} of {expected} documents; it must "
+            f"the second reading of the frame returned {returned} of {expected} documents; it must "
             "return the same rows each time: write it to a table first, and read the table"
         )
 

@@ -90,9 +90,9 @@ class UnsortedDecideTask:
     def __call__(self, batches: _Batches) -> Iterator[Any]:
         import pyarrow as pa
 
-        there = [batch for batch in batches if batch.num_rows]
-        if there:
-            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(there))
+        nonempty = [batch for batch in batches if batch.num_rows]
+        if nonempty:
+            yield from stages.decide_unsorted(self.plan, pa.Table.from_batches(nonempty))
 
 
 @dataclass(frozen=True)

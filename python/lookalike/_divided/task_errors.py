@@ -30,7 +30,7 @@ _NO_PACKAGE = re.compile(
 # The message of Python on a worker without pyarrow, which PySpark imports before a task begins.
 _NO_ARROW = "No module named 'pyarrow'"
 # The most characters of an engine's message in an error. The last characters are kept.
-_SHOWN = 300
+_MOST_CHARACTERS = 300
 _NO_SPACE_REMEDY = (
     "a worker has no space left for temporary files; make room there, name a larger disk (Spark: "
     "spark.local.dir, or SPARK_LOCAL_DIRS of the workers; Ray: object_spilling_directory; both: "
@@ -185,13 +185,13 @@ def _first_line(error: Exception) -> str:
 
 def _found(error: Exception, remedy: str) -> LookalikeError | None:
     if _type_of(error) is not None:
-        return _made("OSError", str(error))
+        return _error_of("OSError", str(error))
     text = str(error)
     at = text.find(_MARK)
     if at >= 0:
         with contextlib.suppress(ValueError):
             stated, _ = json.JSONDecoder().raw_decode(text, at + len(_MARK))
-            return _made(stated["type"], stated["message"])
+            return _error_of(stated["type"], stated["message"])
     if _NO_PACKAGE.search(text):
         return OptionError(
             f"a worker has no lookalike, or another version than {VERSION}, which the driver "
@@ -200,14 +200,14 @@ def _found(error: Exception, remedy: str) -> LookalikeError | None:
     if _NO_ARROW in text:
         return OptionError(f"a worker has no pyarrow, which the driver has: {remedy}")
     if _NO_SPACE in text:
-        return _made(
+        return _error_of(
             "OSError", next(line.strip() for line in text.splitlines() if _NO_SPACE in line)
         )
     return None
 
 
-def _made(name: str, message: str) -> LookalikeError:
+def _error_of(name: str, message: str) -> LookalikeError:
     if name == "OSError":
-        return FileError(f"{_NO_SPACE_REMEDY} ({message[-_SHOWN:]})")
+        return FileError(f"{_NO_SPACE_REMEDY} ({message[-_MOST_CHARACTERS:]})")
     kind: type[LookalikeError] = getattr(errors, name)
     return kind(message)

@@ -53,8 +53,8 @@ def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[A
         names: The columns to read.
         rows: The maximum number of rows of a batch.
     """
-    needed = {"columns": list(names), "batch_size": rows}
-    serial = {**needed, "use_threads": False}
+    scan_options = {"columns": list(names), "batch_size": rows}
+    serial = {**scan_options, "use_threads": False}
     # Use only pyarrow's own fragments: the fragments of other libraries take other arguments.
     is_own = type(docs).__module__.startswith("pyarrow")
     try:
@@ -64,7 +64,7 @@ def batches_of_dataset(docs: Any, names: Sequence[str], rows: int) -> Iterator[A
         fragments = None
     if fragments is None:
         ahead = {"batch_readahead": 1, "fragment_readahead": 1}
-        batches: Iterator[Any] = iter(docs.scanner(**needed, **ahead).to_reader())
+        batches: Iterator[Any] = iter(docs.scanner(**scan_options, **ahead).to_reader())
         return batches
     # Read one row group at a time. A scanner would read all row groups of a file ahead of a slow
     # consumer, despite its limits on readahead.
@@ -104,7 +104,7 @@ def of_arrow(docs: Any, columns: Columns) -> InputDocuments | None:
         columns.engine(docs),
         lambda kept: _filtered(docs, kept),
         lambda more, added: _widened(docs, more, added),
-        lambda left: _filtered(with_texts(docs, left, columns), left["kept"]),
+        lambda remaining: _filtered(with_texts(docs, remaining, columns), remaining["kept"]),
         names,
     )
 
@@ -204,17 +204,18 @@ def _widened(docs: Any, more: _engine.Table, names: dict[str, str]) -> Any:
     return table
 
 
-def with_texts(docs: Any, left: Table, columns: Columns) -> Any:
+def with_texts(docs: Any, remaining: Table, columns: Columns) -> Any:
     """Returns the rows of a pyarrow object with changed texts.
 
     Args:
         docs: The rows: a table, a record batch, an array or a chunked array.
-        left: A table whose column ``text`` has the new text of each row, null for unchanged texts.
+        remaining: A table whose column ``text`` has the new text of each row, null for
+            unchanged texts.
         columns: The columns of the call, which name the column of the text.
     """
     import pyarrow
 
-    texts = pyarrow.table(left)["text"]
+    texts = pyarrow.table(remaining)["text"]
     if not hasattr(docs, "columns"):
         replaced = _replaced(docs, texts)
         return replaced.combine_chunks() if isinstance(docs, pyarrow.Array) else replaced
@@ -257,12 +258,12 @@ def _polars(docs: Any, columns: Columns) -> InputDocuments:
         added = polars.DataFrame(more).select(list(names)).rename(names)
         return frame.hstack(added)
 
-    def rewrite(left: Table) -> Any:
-        texts = polars.DataFrame(left)["text"]
+    def rewrite(remaining: Table) -> Any:
+        texts = polars.DataFrame(remaining)["text"]
         old = rows[columns.only_text] if is_frame else rows
         new = texts.zip_with(texts.is_not_null(), old.cast(polars.String)).alias(old.name)
         new = new.cast(old.dtype) if old.dtype == polars.Categorical else new
-        return kept_rows(rows.with_columns(new) if is_frame else new, left["kept"])
+        return kept_rows(rows.with_columns(new) if is_frame else new, remaining["kept"])
 
     def kept_rows(docs: Any, kept: Sequence[bool]) -> Any:
         return docs.filter(polars.Series(list(kept), dtype=polars.Boolean))

@@ -31,11 +31,11 @@ def of_datasets(docs: Any, columns: Columns) -> InputDocuments | None:
         def select(kept: Sequence[bool]) -> Any:
             return docs.select([i for i, keep in enumerate(kept) if keep])
 
-        def rewrite(left: Table) -> Any:
+        def rewrite(remaining: Table) -> Any:
             name = columns.only_text
-            texts = with_texts(rows.select([name]), left, columns)
+            texts = with_texts(rows.select([name]), remaining, columns)
             rewritten = _widened(docs.remove_columns(name), texts).select_columns(docs.column_names)
-            return rewritten.select([i for i, keep in enumerate(left["kept"]) if keep])
+            return rewritten.select([i for i, keep in enumerate(remaining["kept"]) if keep])
 
         return InputDocuments(documents, select, annotate, rewrite, docs.column_names)
     if isinstance(docs, Mapping):

@@ -73,8 +73,8 @@ class Files:
             is_pattern = isinstance(path, str) and glob.has_magic(name) and not os.path.exists(name)
             if name != "-" and not is_pattern and not os.path.exists(name):
                 # Shorten the message if the caller passed a long text instead of a path.
-                shown = name if len(name) <= 400 else name[:399] + "…"
-                error = FileError(f"the file or folder {shown!r} does not exist; check the path")
+                text = name if len(name) <= 400 else name[:399] + "…"
+                error = FileError(f"the file or folder {text!r} does not exist; check the path")
                 error.errno = errno.ENOENT
                 raise error
             matches = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]

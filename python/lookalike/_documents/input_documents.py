@@ -136,11 +136,11 @@ class Columns:
             )
         return self.texts[0]
 
-    def refuse_fields(self, what: str) -> None:
+    def refuse_fields(self, type_name: str) -> None:
         """Rejects keep rules and options that name other columns than ids and texts.
 
         Args:
-            what: The type of the documents, which have no such columns, for the message.
+            type_name: The type of the documents, which have no such columns, for the message.
 
         Raises:
             OptionError: A rule or option names a column.
@@ -148,20 +148,20 @@ class Columns:
         if self.fields:
             names = ", ".join(map(repr, self.fields))
             raise OptionError(
-                f"keep, path_field or source_field name {names}, but {what} has no such column; "
-                "pass dicts or a table"
+                f"keep, path_field or source_field name {names}, but {type_name} has no such "
+                "column; pass dicts or a table"
             )
 
-    def without_meaning(self, what: str) -> dict[str, str]:
+    def without_meaning(self, type_name: str) -> dict[str, str]:
         """Returns an error message for each of ``text`` and ``id`` that names a column.
 
         Args:
-            what: The type of the documents, which have no columns, for the messages.
+            type_name: The type of the documents, which have no columns, for the messages.
         """
         columns = (("text", self.text), ("id", self.id))
         return {
-            name: f"{name}={column!r} names a column, but {what} has none; pass dicts or a table, "
-            "or leave it out"
+            name: f"{name}={column!r} names a column, but {type_name} has none; pass dicts or a "
+            "table, or leave it out"
             for name, column in columns
             if isinstance(column, (str, tuple))
         }
@@ -212,10 +212,10 @@ class Columns:
         for name in used:
             count = sum(other == name for other in names)
             if count == 0:
-                there = ", ".join(map(str, names)) or "none"
+                existing = ", ".join(map(str, names)) or "none"
                 raise DocumentError(
-                    f"the column {name!r} does not exist; existing columns: {there}; text= and id= "
-                    "name columns"
+                    f"the column {name!r} does not exist; existing columns: {existing}; text= and "
+                    "id= name columns"
                 )
             if count > 1:
                 raise DocumentError(
@@ -305,9 +305,9 @@ def stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
     """Returns the start and the length of each run of true flags."""
     stretches: list[tuple[int, int]] = []
     row = 0
-    for stays, rows in groupby(flags):
+    for is_kept, rows in groupby(flags):
         count = sum(1 for _ in rows)
-        if stays:
+        if is_kept:
             stretches.append((row, count))
         row += count
     return stretches

@@ -85,10 +85,10 @@ def input_documents(
         raise OptionError(
             f"id: expected the name of a column, or False for rows, got {description(id)}"
         )
-    taken = _taken(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
+    documents = _read(docs, Columns(names, id, tuple(fields), back, tokens == "given"), memory)
     if alone:
-        refuse_unused(taken)
-    return taken
+        refuse_unused(documents)
+    return documents
 
 
 def _is_name(value: object) -> bool:
@@ -148,10 +148,10 @@ def refuse_file_rules(options: Mapping[str, Any], documents: InputDocuments) -> 
                 "path_field='COLUMN' for a column of paths"
             )
         if rule in ("newest", "oldest"):
-            way = "" if rule == "newest" else ":asc"
+            direction = "" if rule == "newest" else ":asc"
             raise OptionError(
                 f"keep={rule!r} compares the dates of files, and documents in memory have none; "
-                f"use keep='field:COLUMN{way}' to compare the values of a column"
+                f"use keep='field:COLUMN{direction}' to compare the values of a column"
             )
 
 
@@ -186,7 +186,7 @@ def reading_options(*sides: InputDocuments) -> Mapping[str, Any]:
     return readings[0] if readings else {}
 
 
-def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
+def _read(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> InputDocuments:
     if isinstance(docs, Files):
         return _files(docs, columns)
     expected = "expected documents (a list of str, (id, text) pairs, dicts, a table …), got"
@@ -208,10 +208,10 @@ def _taken(docs: Any, columns: Columns, memory: Mapping[str, Any] | None) -> Inp
     batches = None if memory is None or columns.back else of_batches(docs, columns, memory)
     if batches is not None:
         return batches
-    for taker in (of_pandas, of_datasets, of_query, of_arrow, of_numpy, _mapping):
-        taken = taker(docs, columns)
-        if taken is not None:
-            return taken
+    for reader in (of_pandas, of_datasets, of_query, of_arrow, of_numpy, _mapping):
+        documents = reader(docs, columns)
+        if documents is not None:
+            return documents
     if not isinstance(docs, Iterable):
         raise DocumentTypeError(f"{expected} {type(docs).__name__}")
     if hasattr(docs, "columns"):
@@ -262,8 +262,8 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
     """Reads a mapping from ids to texts. Returns ``None`` for other types."""
     if not isinstance(docs, Mapping):
         return None
-    what = "a dict of texts by id"
-    columns.refuse_fields(what)
+    type_name = "a dict of texts by id"
+    columns.refuse_fields(type_name)
     items = list(docs.items())
     if not columns.tokens and "text" in docs and all(is_list(text) for _, text in items):
         raise DocumentTypeError(
@@ -277,11 +277,11 @@ def _mapping(docs: Any, columns: Columns) -> InputDocuments | None:
     def survivors(kept: Sequence[bool]) -> Any:
         return {key: text for (key, text), keep in zip(items, kept, strict=True) if keep}
 
-    def rewrite(left: Table) -> Any:
-        parts = zip(items, left["kept"], left["text"], strict=True)
+    def rewrite(remaining: Table) -> Any:
+        parts = zip(items, remaining["kept"], remaining["text"], strict=True)
         return {key: old if text is None else text for (key, old), keep, text in parts if keep}
 
-    unused = columns.without_meaning(what)
+    unused = columns.without_meaning(type_name)
     return InputDocuments(documents, survivors, rewrite=rewrite, unused=unused)
 
 
@@ -290,11 +290,11 @@ def _iterable(
 ) -> InputDocuments:
     """Reads texts, pairs or records. The type of the first row decides which of them."""
     if memory is not None and is_streamed(docs):
-        coming = iter(docs)
-        some = list(islice(coming, 1))
-        if some and not isinstance(some[0], os.PathLike):
-            return of_stream(some[0], coming, columns, memory)
-        docs = chain(some, coming)
+        iterator = iter(docs)
+        first_rows = list(islice(iterator, 1))
+        if first_rows and not isinstance(first_rows[0], os.PathLike):
+            return of_stream(first_rows[0], iterator, columns, memory)
+        docs = chain(first_rows, iterator)
     # Copy the list, since another thread of the caller may change it meanwhile.
     rows = list(docs)
     first = next(iter(rows), "")
@@ -307,7 +307,7 @@ def _iterable(
     def survivors(kept: Sequence[bool]) -> Any:
         return [row for row, keep in zip(rows, kept, strict=True) if keep]
 
-    def rewrite(left: Table) -> Any:
+    def rewrite(remaining: Table) -> Any:
         def put(row: Any, text: str | None) -> Any:
             if text is None or isinstance(row, str):
                 return row if text is None else text
@@ -315,7 +315,7 @@ def _iterable(
                 return {**row, columns.only_text: text}
             return (row[0], text) if isinstance(row, tuple) else [row[0], text]
 
-        parts = zip(rows, left["kept"], left["text"], strict=True)
+        parts = zip(rows, remaining["kept"], remaining["text"], strict=True)
         return [put(row, text) for row, keep, text in parts if keep]
 
     kind = row_kind(first, columns)

@@ -49,15 +49,15 @@ def of_numpy(docs: Any, columns: Columns) -> InputDocuments | None:
 
         return rows[numpy.asarray(kept, dtype=bool)]
 
-    def rewrite(left: Table) -> Any:
+    def rewrite(remaining: Table) -> Any:
         import numpy
 
         # An array of texts would cut new texts to the length of its longest text.
         changed = rows.astype(object)
-        for row, text in enumerate(left["text"]):
+        for row, text in enumerate(remaining["text"]):
             if text is not None:
                 _texts(changed)[row] = text
-        return changed[numpy.asarray(left["kept"], dtype=bool)]
+        return changed[numpy.asarray(remaining["kept"], dtype=bool)]
 
     return InputDocuments(
         documents, survivors, rewrite=rewrite, unused=columns.without_meaning("an array")

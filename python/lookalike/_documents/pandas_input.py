@@ -37,10 +37,10 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
             more.index = frame.index
             return frame.assign(**{new: more[old] for old, new in names.items()})
 
-        def rewrite(left: Table) -> Any:
+        def rewrite(remaining: Table) -> Any:
             name = columns.only_text
             return _pandas_kept(
-                frame.assign(**{name: _replaced(frame[name], left["text"])}), left["kept"]
+                frame.assign(**{name: _replaced(frame[name], remaining["text"])}), remaining["kept"]
             )
 
         def select(kept: Sequence[bool]) -> Any:
@@ -56,8 +56,8 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
     unused = columns.without_meaning("a column of texts")
     documents = _pandas_series(series, columns)
 
-    def shortened(left: Table) -> Any:
-        return _pandas_kept(_replaced(series, left["text"]), left["kept"])
+    def shortened(remaining: Table) -> Any:
+        return _pandas_kept(_replaced(series, remaining["text"]), remaining["kept"])
 
     return InputDocuments(
         documents, lambda kept: _pandas_kept(series, kept), rewrite=shortened, unused=unused
@@ -65,7 +65,7 @@ def of_pandas(docs: Any, columns: Columns) -> InputDocuments | None:
 
 
 def _pandas_kept(docs: Any, kept: Sequence[bool]) -> Any:
-    """Selects rows of a frame or a series. If pyarrow cannot filter a column of its type,
+    """Selects rows of a frame or a series. If pyarrow cannot filter the type of a column,
     concatenates the runs of kept rows.
     """
     import numpy
@@ -119,7 +119,9 @@ def present(series: Any) -> list[Any]:
     values: list[Any] = series.tolist()
     if True not in missing:
         return values
-    return [None if gone else value for value, gone in zip(values, missing, strict=True)]
+    return [
+        None if is_missing else value for value, is_missing in zip(values, missing, strict=True)
+    ]
 
 
 def _is_arrow(series: Any) -> bool:

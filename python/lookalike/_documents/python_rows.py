@@ -114,9 +114,9 @@ class _Records(RowKind):
 
     def values(self, rows: Sequence[Any], start: int) -> RowValues:
         columns = self.columns
-        wanted = [*columns.texts, *([self._id_name] if self._has_id else [])]
+        required = [*columns.texts, *([self._id_name] if self._has_id else [])]
         for number, row in enumerate(rows, start):
-            self._check(number, row, wanted)
+            self._check(number, row, required)
         self._rows = start + len(rows)
         self._absent -= {name for name in self._absent if any(name in row for row in rows)}
         ids: Sequence[Any] | None = None
@@ -129,16 +129,16 @@ class _Records(RowKind):
         texts = [[row[name] for row in rows] for name in columns.texts]
         return RowValues(texts, ids, fields, columns.texts, self._id_name if self._has_id else None)
 
-    def _check(self, number: int, row: Any, wanted: Sequence[str]) -> None:
+    def _check(self, number: int, row: Any, required: Sequence[str]) -> None:
         if not isinstance(row, Mapping):
             raise at_row(number, f"expected a dict like those before, got {description(row)}")
-        for name in wanted:
+        for name in required:
             if name not in row:
-                there = ", ".join(map(str, row)) or "none"
-                raise at_row(number, f"{name!r} is missing; there are {there}")
+                existing = ", ".join(map(str, row)) or "none"
+                raise at_row(number, f"{name!r} is missing; there are {existing}")
         # Rows whose ids were unusable in the first part still have the column.
-        had_ids = self._has_id or ID in self._first
-        if self.columns.id is None and not had_ids and ID in row:
+        has_earlier_ids = self._has_id or ID in self._first
+        if self.columns.id is None and not has_earlier_ids and ID in row:
             raise at_row(
                 number,
                 f"there is an {ID!r}, but earlier rows have none; add one to all rows, or use "
@@ -151,7 +151,7 @@ class _Records(RowKind):
     def check_all(self) -> None:
         for name in self.columns.fields:
             if name in self._absent:
-                there = ", ".join(self._first)
+                existing = ", ".join(self._first)
                 raise DocumentError(
-                    f"{name!r} is missing in all {self._rows} dicts; the first one has {there}"
+                    f"{name!r} is missing in all {self._rows} dicts; the first one has {existing}"
                 )

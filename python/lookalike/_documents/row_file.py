@@ -70,8 +70,8 @@ class RowFile:
 
     def between(self, number: int) -> tuple[int, int]:
         """Returns the number of the first row of a part, and the number after its last row."""
-        behind = self._starts[number + 1][1] if number + 1 < len(self._starts) else self._rows
-        return self._starts[number][1], behind
+        end = self._starts[number + 1][1] if number + 1 < len(self._starts) else self._rows
+        return self._starts[number][1], end
 
     def part(self, number: int) -> tuple[int, list[Any]]:
         """Reads a part. Returns the number of its first row, and its rows.

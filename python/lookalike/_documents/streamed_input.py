@@ -48,16 +48,16 @@ def of_stream(
     """
     kind = row_kind(first, columns)
     spool = _engine.DocumentSpool(dict(memory))
-    whole = RowFile(memory) if columns.back else None
+    row_file = RowFile(memory) if columns.back else None
     tokens: bool | None = None
     for rows in _parts(chain((first,), rest), kind):
         tokens = _append(spool, columns, kind, rows, tokens)
-        if whole is not None:
-            whole.append(rows)
+        if row_file is not None:
+            row_file.append(rows)
         # Free these rows before the next rows are read.
         rows.clear()
     kind.check_all()
-    select = _not_given_back if whole is None else partial(KeptRows, whole)
+    select = _not_given_back if row_file is None else partial(KeptRows, row_file)
     return InputDocuments(spool.finish(), select, unused=kind.unused)
 
 
@@ -97,7 +97,7 @@ def of_batches(docs: Any, columns: Columns, memory: Mapping[str, Any]) -> InputD
             try:
                 spool.append_documents(columns.engine(batch.slice(first, _ROWS)))
             except DocumentError as error:
-                raise _further(error, start) from None
+                raise _convert_row_number(error, start) from None
     # Without a batch, the columns are unknown.
     return None if is_empty else InputDocuments(spool.finish(), _not_given_back)
 
@@ -133,7 +133,7 @@ def _append(
     try:
         spool.append(*columns.engine_values(values), bool(tokens))
     except DocumentError as error:
-        raise _further(error, start) from None
+        raise _convert_row_number(error, start) from None
     return tokens
 
 
@@ -153,7 +153,7 @@ def _parts(rows: Iterable[Any], kind: RowKind) -> Iterator[list[Any]]:
         yield part
 
 
-def _further(error: DocumentError, start: int) -> DocumentError:
+def _convert_row_number(error: DocumentError, start: int) -> DocumentError:
     """Converts the row number of an error from a number within a part to a number among all rows.
 
     Args:
@@ -163,6 +163,6 @@ def _further(error: DocumentError, start: int) -> DocumentError:
     text, prefix = str(error), f"row {error.row}: "
     if error.row is None or not text.startswith(prefix):
         return error
-    moved = type(error)(f"row {start + error.row}: {text.removeprefix(prefix)}")
-    moved.row = start + error.row
-    return moved
+    converted = type(error)(f"row {start + error.row}: {text.removeprefix(prefix)}")
+    converted.row = start + error.row
+    return converted

@@ -214,7 +214,7 @@ def conditions(where: object) -> list[str]:
     if isinstance(where, Mapping):
         return [_condition(member, value) for member, value in where.items()]
     if isinstance(where, Sequence) and not isinstance(where, (bytes, bytearray)):
-        return [text_option("a condition in where", one) for one in where]
+        return [text_option("a condition in where", condition) for condition in where]
     raise OptionError(
         f'where is {_described(where)}, expected a mapping such as {{"language": "en"}}, a '
         "condition "

@@ -205,9 +205,9 @@ class LoopRows(Iterator[Any]):
         _waiting.set(_waiting.get() | {id(self._index)})
         request = await self._requests.get()
         items: list[Any] = []
-        coming = aiter(self._items)
+        iterator = aiter(self._items)
         try:
-            async for item in coming:
+            async for item in iterator:
                 items.append(item)
                 if len(items) == _ROWS:
                     _answer(request, (items, False, None))
@@ -218,7 +218,7 @@ class LoopRows(Iterator[Any]):
             _answer(request, (items, False, error))
         finally:
             # Close an unfinished generator at once, in the task that ran it.
-            close = getattr(coming, "aclose", None)
+            close = getattr(iterator, "aclose", None)
             if close is not None:
                 await close()
 

@@ -45,4 +45,4 @@ def add_result(
             f"metadata names {name!r}, which no document of this call has: check the name",
             stacklevel=3,
         )
-    return AddResult(*counts, [SkippedRecord._make(one) for one in skipped])
+    return AddResult(*counts, [SkippedRecord._make(record) for record in skipped])

@@ -486,8 +486,8 @@ class Index:
             ...     index.remove(["a", "c"])
             RemoveResult(removed=1, absent=['c'])
         """
-        is_one = isinstance(ids, (str, Integral)) or type(ids).__name__ == "UUID"
-        removed = iter((ids,)) if is_one else iterator_of("ids", ids, "str or int")
+        is_single = isinstance(ids, (str, Integral)) or type(ids).__name__ == "UUID"
+        removed = iter((ids,)) if is_single else iterator_of("ids", ids, "str or int")
         return RemoveResult._make(self._stored.remove(removed))
 
     def query(

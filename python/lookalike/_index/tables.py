@@ -49,16 +49,16 @@ def tables_of(documents: Any, columns: Sequence[str]) -> Iterator[Any] | None:
     if is_of("pyarrow", documents) and hasattr(documents, "read_next_batch"):
         # Read batches one by one, so that exceptions of a generator reach the caller. A stream
         # would convert them to text.
-        return _each(documents)
+        return _batch_iterator(documents)
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         return iter((documents,))
     fetch = getattr(documents, "fetch_arrow_reader", None)
-    return None if fetch is None else _each(fetch())
+    return None if fetch is None else _batch_iterator(fetch())
 
 
-def _each(batches: Any) -> Iterator[Any]:
-    each: Iterator[Any] = iter(batches)
-    return each
+def _batch_iterator(batches: Any) -> Iterator[Any]:
+    iterator: Iterator[Any] = iter(batches)
+    return iterator
 
 
 def as_records(documents: Any, columns: Sequence[str]) -> Any:
@@ -78,47 +78,47 @@ def _columns_of_polars(frame: Any, columns: Sequence[str]) -> Any:
 
 def _batches_of_query(query: Any, columns: Sequence[str]) -> Iterator[Any]:
     """Yields the needed columns of a ``polars.LazyFrame`` or a ``pyarrow.dataset.Dataset``."""
-    needed = list(dict.fromkeys(columns))
+    names = list(dict.fromkeys(columns))
     if is_dataset(query):
         _engine.check_columns(query.schema.names, columns)
-        return batches_of_dataset(query, needed, _ROWS)
+        return batches_of_dataset(query, names, _ROWS)
     _engine.check_columns(query.collect_schema().names(), columns)
-    return _each(query.select(needed).collect_batches(chunk_size=_ROWS))
+    return _batch_iterator(query.select(names).collect_batches(chunk_size=_ROWS))
 
 
 def _batches_of_dataset(dataset: Any, columns: Sequence[str]) -> Iterator[Any]:
     _engine.check_columns(dataset.column_names, columns)
-    needed = dataset.select_columns(list(dict.fromkeys(columns)))
-    return _each(needed.with_format("arrow").iter(batch_size=_ROWS))
+    selected = dataset.select_columns(list(dict.fromkeys(columns)))
+    return _batch_iterator(selected.with_format("arrow").iter(batch_size=_ROWS))
 
 
-def _needed(frame: Any, columns: Sequence[str]) -> Any:
+def _select_columns(frame: Any, columns: Sequence[str]) -> Any:
     """Selects the needed columns of a pandas frame. Keeps its index if a level of the index is a
     needed column.
     """
     names = [str(name) for name in frame.columns]
     index = [name for name in frame.index.names if name in columns and name not in names]
     _engine.check_columns([*names, *index], columns)
-    needed = frame.iloc[:, [place for place, name in enumerate(names) if name in columns]]
-    needed = needed.set_axis([name for name in names if name in columns], axis=1)
-    return needed if index else needed.reset_index(drop=True)
+    selected = frame.iloc[:, [place for place, name in enumerate(names) if name in columns]]
+    selected = selected.set_axis([name for name in names if name in columns], axis=1)
+    return selected if index else selected.reset_index(drop=True)
 
 
 def _arrow_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
     """Converts a pandas frame to Arrow. Returns ``None`` if pandas cannot do so, for example
     because pyarrow is not installed.
     """
-    needed = _needed(frame, columns)
+    selected = _select_columns(frame, columns)
     ids = columns[0]
-    if ids in needed and any(type(value).__name__ == "UUID" for value in needed[ids].head(1)):
+    if ids in selected and any(type(value).__name__ == "UUID" for value in selected[ids].head(1)):
         # pyarrow would convert UUIDs to bytes.
-        needed = needed.assign(**{ids: needed[ids].map(str, na_action="ignore")})
+        selected = selected.assign(**{ids: selected[ids].map(str, na_action="ignore")})
     try:
-        return Stream(needed.__arrow_c_stream__())
+        return Stream(selected.__arrow_c_stream__())
     except (ImportError, AttributeError):
         return None
     except (ValueError, TypeError, NotImplementedError, OverflowError) as error:
-        row = _mixed_row(needed, columns[:2])
+        row = _mixed_row(selected, columns[:2])
         place = "the table" if row is None else f"document {row}: the column"
         reported = DocumentTypeError(f"{place} cannot be read as Arrow, expected str: {error}")
         reported.row = row
@@ -137,8 +137,8 @@ def _mixed_row(frame: Any, columns: Sequence[str]) -> int | None:
 
 
 def _records_of_pandas(frame: Any, columns: Sequence[str]) -> Any:
-    needed = _needed(frame, columns)
-    if any(name is not None for name in needed.index.names):
-        needed = needed.reset_index()
-    values = {name: present(needed[name]) for name in dict.fromkeys(columns)}
+    selected = _select_columns(frame, columns)
+    if any(name is not None for name in selected.index.names):
+        selected = selected.reset_index()
+    values = {name: present(selected[name]) for name in dict.fromkeys(columns)}
     return (dict(zip(values, row)) for row in zip(*values.values()))

@@ -88,11 +88,11 @@ def evaluate(
             else _written(side, name, os.path.join(folder, f"{name}.csv"))
             for name, side in (("found", found), ("truth", truth))
         ]
-        report, known = (
+        report_path, truth_path = (
             path_option(name, file) for name, file in zip(("found", "truth"), files, strict=True)
         )
-        figures = json.loads(_engine.evaluate(report, known, least, all_members))
-    same = (
+        figures = json.loads(_engine.evaluate(report_path, truth_path, least, all_members))
+    figure_names = (
         "precision",
         "recall",
         "f1",
@@ -101,7 +101,7 @@ def evaluate(
         "truth",
         "true_positives",
     )
-    values: dict[str, Any] = {name: figures[name] for name in same}
+    values: dict[str, Any] = {name: figures[name] for name in figure_names}
     for name in ("false_positives", "missed"):
         values[name] = [(pair["id_a"], pair["id_b"]) for pair in figures[name]["examples"]]
     return EvaluateResult(**values, details=figures)

@@ -151,9 +151,9 @@ def tune(
     rules = _rules(shingles)
     engine = None
     if docs is not None:
-        taken = input_documents(docs, text=text, id=id, tokens=options.get("tokens"))
-        engine = taken.engine
-        arguments = {**token_rule(arguments, taken), **reading_options(taken)}
+        inputs = input_documents(docs, text=text, id=id, tokens=options.get("tokens"))
+        engine = inputs.engine
+        arguments = {**token_rule(arguments, inputs), **reading_options(inputs)}
     with reporting(progress) as reporter:
         return TuneResult(**_engine.tune(engine, arguments, sample, count, rules, reporter))
 

@@ -45,9 +45,11 @@ class Explanation:
         """Returns the page for notebooks: the reason, and both texts side by side with marked
         differences.
         """
-        made = self.comparison
-        sentences = [self.reason, made._sentence()]
-        return frame_texts((str(self.a), str(self.b)), sentences, made._texts(), made._options)
+        comparison = self.comparison
+        sentences = [self.reason, comparison._sentence()]
+        return frame_texts(
+            (str(self.a), str(self.b)), sentences, comparison._texts(), comparison._options
+        )
 
 
 def explain_pair(
@@ -139,8 +141,8 @@ def _reason(
             return f"Both are duplicates of {keeper_a!r}; {figures}."
         other = b if keeper_a == a else a
         by_decision = decided.duplicates and not comparison.similar
-        why = f": people decided that they are duplicates; {figures}" if by_decision else ""
-        return f"{other!r} is a duplicate of {keeper_a!r}, which is kept{why}."
+        suffix = f": people decided that they are duplicates; {figures}" if by_decision else ""
+        return f"{other!r} is a duplicate of {keeper_a!r}, which is kept{suffix}."
     empty = [
         id_
         for id_, shingles in ((a, comparison.shingles_a), (b, comparison.shingles_b))

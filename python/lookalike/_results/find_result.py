@@ -131,7 +131,7 @@ class FindResult:
         Raises:
             OptionError: As for ``is_kept``.
         """
-        return [row for row, stays in enumerate(self.is_kept) if stays]
+        return [row for row, kept in enumerate(self.is_kept) if kept]
 
     @property
     @once

@@ -52,14 +52,14 @@ def frame_texts(
     return _frame(page, " ".join(sentences), "the texts are too long for a notebook")
 
 
-def _frame(page: str, title: str, instead: str) -> str:
+def _frame(page: str, title: str, fallback: str) -> str:
     """Returns a frame with a page. If the page is too large, returns the title and the text
-    ``instead``.
+    ``fallback``.
     """
     from html import escape
 
     if len(page) > _MOST:
-        return f"<pre>{escape(title)}\n{instead}</pre>"
+        return f"<pre>{escape(title)}\n{fallback}</pre>"
     return (
         f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" '
         'style="width:100%;height:640px;border:1px solid #8888" loading="lazy"></iframe>'

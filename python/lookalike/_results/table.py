@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-_SHOWN_ROWS = 10
+_PREVIEW_ROWS = 10
 _CHUNK = 65_536
 # The pandas type of a column, by its Arrow type and whether values may be missing. Texts and lists
 # are not in this table.
@@ -88,8 +88,8 @@ class Table:
         try:
             column = self.column_names.index(name)
         except ValueError:
-            there = ", ".join(self.column_names)
-            raise KeyError(f"unknown column {name!r}; the columns are {there}") from None
+            existing = ", ".join(self.column_names)
+            raise KeyError(f"unknown column {name!r}; the columns are {existing}") from None
         return self._table.values(column, 0, len(self))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -149,18 +149,18 @@ class Table:
         frame: pandas.DataFrame = pandas.DataFrame(columns)
         return frame
 
-    def _shown(self) -> tuple[list[list[str]], str | None]:
+    def _preview(self) -> tuple[list[list[str]], str | None]:
         """Returns the cells of the first rows, and a line that counts the other rows, or ``None``
         without other rows.
         """
-        shown = min(len(self), _SHOWN_ROWS)
-        columns = [self._table.values(i, 0, shown) for i in range(len(self.column_names))]
+        row_count = min(len(self), _PREVIEW_ROWS)
+        columns = [self._table.values(i, 0, row_count) for i in range(len(self.column_names))]
         rows = [[_short(value) for value in row] for row in zip(*columns, strict=True)]
-        return rows, f"… {len(self) - shown} more rows" if shown < len(self) else None
+        return rows, f"… {len(self) - row_count} more rows" if row_count < len(self) else None
 
     def __repr__(self) -> str:
-        shown, more = self._shown()
-        rows = [self.column_names, *shown]
+        preview, more = self._preview()
+        rows = [self.column_names, *preview]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.column_names))]
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
@@ -175,8 +175,8 @@ class Table:
         def cells(tag: str, texts: list[str]) -> str:
             return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
 
-        shown, more = self._shown()
-        body = "".join(cells("td", row) for row in shown)
+        preview, more = self._preview()
+        body = "".join(cells("td", row) for row in preview)
         table = (
             f"<table><thead>{cells('th', self.column_names)}</thead><tbody>{body}</tbody></table>"
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.datasketch.b_bit_minhash import bBitMinHash
-from lookalike.datasketch.borrowed import ALTERNATIVES
+from lookalike.datasketch.borrowed import BORROWED_NAMES
 from lookalike.datasketch.borrowed import borrowed as _borrowed
 from lookalike.datasketch.hashfunc import (
     sha1_hash32,
@@ -69,6 +69,6 @@ __version__ = "2.0.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name in ALTERNATIVES:
+    if name in BORROWED_NAMES:
         return _borrowed(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

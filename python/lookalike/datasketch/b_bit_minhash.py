@@ -94,15 +94,16 @@ class bBitMinHash:
         """
         import numpy as np
 
-        for what, mine, theirs in (
+        for attribute, own_value, other_value in (
             ("b values", self.b, other.b),
             ("permutation schemes", self.scheme, other.scheme),
             ("set of permutations", self.seed, other.seed),
             ("numbers of hash values", self.hashvalues.size, other.hashvalues.size),
         ):
-            if mine != theirs:
+            if own_value != other_value:
                 raise ValueError(
-                    f"Cannot compare two b-bit MinHashes with different {what}: {mine} and {theirs}"
+                    f"Cannot compare two b-bit MinHashes with different {attribute}: "
+                    f"{own_value} and {other_value}"
                 )
         equal = int(np.count_nonzero(self.hashvalues == other.hashvalues))
         share = equal / self.hashvalues.size

@@ -18,7 +18,7 @@ _KEPT = (
 )
 _GRAPH = "use hnswlib or usearch, which also have HNSW"
 
-ALTERNATIVES = {
+BORROWED_NAMES = {
     "AsyncMinHashLSH": _KEPT,
     "HNSW": _GRAPH,
     "aio": _KEPT,
@@ -81,6 +81,6 @@ def _datasketch(name: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"cannot import {name}: {_PACKAGE} takes it from datasketch, which is not installed; "
-            f"`pip install datasketch`, or {ALTERNATIVES[name]}",
+            f"`pip install datasketch`, or {BORROWED_NAMES[name]}",
             name=f"{_PACKAGE}.{name}",
         ) from error

@@ -244,9 +244,9 @@ class HyperLogLog:
             struct.error: ``buf`` is too short.
             ValueError: The precision is out of its range.
         """
-        made = cls.__new__(cls)
-        made.__setstate__(buf)
-        return made
+        sketch = cls.__new__(cls)
+        sketch.__setstate__(buf)
+        return sketch
 
     def __getstate__(self) -> Any:
         state = bytearray(self.bytesize())
@@ -303,7 +303,7 @@ class HyperLogLogPlusPlus(HyperLogLog):
         """
         import numpy as np
 
-        raw, bias = (of[p - 4] for of in _means())
+        raw, bias = (table[p - 4] for table in _means())
         nearest = np.argsort((e - raw) ** 2)[:6]
         return float(np.mean(bias[nearest]))
 

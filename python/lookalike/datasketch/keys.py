@@ -128,15 +128,15 @@ def _tagged(plain: Any) -> str:
 
 
 def _untagged(text: str) -> Any:
-    tag, rest = text[:2], text[2:]
+    tag, payload = text[:2], text[2:]
     if tag == "s:":
-        return rest
+        return payload
     if tag == "l:":
-        return _value(ast.parse(rest, mode="eval").body)
+        return _value(ast.parse(payload, mode="eval").body)
     if tag == "b:":
-        return base64.b64decode(rest, validate=True)
+        return base64.b64decode(payload, validate=True)
     if tag == "p:":
-        return pickle.loads(base64.b64decode(rest, validate=True))
+        return pickle.loads(base64.b64decode(payload, validate=True))
     raise ValueError(f"it begins with {tag!r}, expected s:, l:, b: or p:")
 
 
@@ -161,7 +161,7 @@ def _plain(key: Any, depth: int = 0) -> tuple[Any, bool]:
         parts = [_plain(part, depth + 1) for part in key]
         kind = tuple if isinstance(key, tuple) else frozenset
         plain = kind(part for part, _ in parts)
-        is_same = type(key) is kind and all(same for _, same in parts)
+        is_same = type(key) is kind and all(is_same_part for _, is_same_part in parts)
     elif hasattr(key, "dtype"):
         # NumPy booleans equal numbers, but are not instances of `Number`.
         plain = _number(key)

@@ -143,11 +143,11 @@ class LeanMinHash(MinHash):
         Raises:
             ValueError: The buffer is too short.
         """
-        needed = self.bytesize(byteorder)
-        if len(buf) < needed:
+        required = self.bytesize(byteorder)
+        if len(buf) < required:
             raise ValueError(
                 "The buffer does not have enough space for holding this MinHash: "
-                f"expected {needed} bytes, got {len(buf)}"
+                f"expected {required} bytes, got {len(buf)}"
             )
         self._pack_into(buf, byteorder)
 

@@ -277,8 +277,8 @@ class MinHashLSH(_native.Tables):
         check_duplication: bool,
         buffer: bool,
     ) -> None:
-        known, bands = self._known_scheme(), self._bands_for(minhash)
-        scheme = _check_scheme_consistency(known, minhash)
+        known_scheme, bands = self._known_scheme(), self._bands_for(minhash)
+        scheme = _check_scheme_consistency(known_scheme, minhash)
         most = index(self._buffer_size) if buffer else 0
         is_new = kept.insert(
             self._as_kept(key), bands, scheme, bool(check_duplication), max(most, 0)
@@ -307,19 +307,19 @@ class MinHashLSH(_native.Tables):
                 "Cannot merge MinHashLSH with different initialization parameters: "
                 f"num_perm, b, r are {(self.h, self.b, self.r)} and {(other.h, other.b, other.r)}"
             )
-        known, theirs = self._known_scheme(), other._known_scheme()
-        if known is not None and theirs is not None and known != theirs:
+        own_scheme, other_scheme = self._known_scheme(), other._known_scheme()
+        if own_scheme is not None and other_scheme is not None and own_scheme != other_scheme:
             raise ValueError(
-                f"Cannot merge MinHashLSH indexed with MinHash scheme {theirs!r} into one indexed "
-                f"with scheme {known!r}"
+                f"Cannot merge MinHashLSH indexed with MinHash scheme {other_scheme!r} into one "
+                f"indexed with scheme {own_scheme!r}"
             )
-        theirs_here: Iterable[Any] = other.keys
+        other_keys: Iterable[Any] = other.keys
         if self.prepickle and not other.prepickle:
-            theirs_here = (self._merged(key, other) for key in other.keys)
-        if check_overlap and any(map(self._tables()._has, theirs_here)):
+            other_keys = (self._merged(key, other) for key in other.keys)
+        if check_overlap and any(map(self._tables()._has, other_keys)):
             raise ValueError("The keys are overlapping, duplicate key exists.")
         if self._kept is not None:
-            self._merge_kept(self._kept, other, known or theirs)
+            self._merge_kept(self._kept, other, own_scheme or other_scheme)
             return
         if other._kept is not None:
             for key, bands in other._kept._rows():
@@ -331,8 +331,8 @@ class MinHashLSH(_native.Tables):
                     self._add_bands(self._merged(key, other), bands[start : start + self.b])
         else:
             self._add_all(other)
-        if known is None:
-            self._minhash_scheme = theirs
+        if own_scheme is None:
+            self._minhash_scheme = other_scheme
 
     def _merged(self, key: Any, other: MinHashLSH) -> Any:
         """Converts a key from its form in the tables of ``other`` to its form in the tables of
@@ -409,8 +409,8 @@ class MinHashLSH(_native.Tables):
             return []
         find = self._tables()._find_bands
         first, *others = (find(bands) for bands in buffered)
-        in_all = set(first).intersection(*others)
-        found = [key for key in first if key in in_all]
+        common = set(first).intersection(*others)
+        found = [key for key in first if key in common]
         return [pickle.loads(key) for key in found] if self.prepickle else found
 
     def __contains__(self, key: Hashable) -> bool:
@@ -434,10 +434,10 @@ class MinHashLSH(_native.Tables):
         """Removes a key, in its form in the tables. Returns false if the key does not exist."""
         if self._kept is not None:
             return self._kept.remove(key, max(index(self._buffer_size), 0) if buffer else 0)
-        is_there = self._has(key)
-        if is_there:
+        is_present = self._has(key)
+        if is_present:
             self._discard(key)
-        return is_there
+        return is_present
 
     def is_empty(self) -> bool:
         """Tells whether the index contains no keys."""
@@ -591,11 +591,11 @@ class MinHashLSH(_native.Tables):
 
 def _pages(kept: _native.Kept) -> Iterator[Any]:
     # Stop at the current number of keys. Keys that are inserted meanwhile have later rows.
-    left, page = kept._size(), kept._page(0)
-    while page is not None and left > 0:
+    remaining, page = kept._size(), kept._page(0)
+    while page is not None and remaining > 0:
         keys, start = page
-        yield from keys[:left]
-        left -= len(keys)
+        yield from keys[:remaining]
+        remaining -= len(keys)
         page = kept._page(start)
 
 

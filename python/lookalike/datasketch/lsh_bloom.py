@@ -147,9 +147,9 @@ class BloomFilter:
         as a false positive.
         """
         places = self.places(key)
-        was_there = self.has_bits(places)
+        was_present = self.has_bits(places)
         self.set_bits(places)
-        return was_there
+        return was_present
 
     def __contains__(self, key: int) -> bool:
         return self.has_bits(self.places(key))
@@ -178,8 +178,8 @@ def _beginning(
         hashes = len(seeds)
     # The least number of bits for this error rate and number of hashes, rounded like
     # pybloomfilter.
-    each = math.ceil(capacity * abs(math.log(error_rate)) / (hashes * math.log(2) ** 2))
-    bits = max(hashes * each, 128)
+    slice_bits = math.ceil(capacity * abs(math.log(error_rate)) / (hashes * math.log(2) ** 2))
+    bits = max(hashes * slice_bits, 128)
     seeds += [0] * (_MOST_HASHES - hashes)
     header = _HEADER.pack(_MARK, bits, _LENGTH, capacity, error_rate, hashes, *seeds, 1, 1, 0)
     return header, _BITS_AT + (bits + 7) // 8
@@ -192,8 +192,8 @@ def _opened(filename: str) -> mmap.mmap:
         if len(start) == _HEADER.size:
             mark, bits, length, _, _, hashes, *_ = _HEADER.unpack(start)
             is_whole = size >= _BITS_AT + (bits + 7) // 8
-            known = mark == _MARK and length == _LENGTH
-            if known and is_whole and bits > 0 and 1 <= hashes <= _MOST_HASHES:
+            is_known = mark == _MARK and length == _LENGTH
+            if is_known and is_whole and bits > 0 and 1 <= hashes <= _MOST_HASHES:
                 return mmap.mmap(file.fileno(), 0)
     raise DamagedError(
         f"cannot open {filename}: its {size} bytes are not a Bloom filter, or are truncated; "
@@ -349,9 +349,9 @@ class MinHashLSHBloom:
 
         sums = np.array(_sums(minhash.hashvalues, self.b, self.r), np.uint64)
         filters = [table.bloom_filter for table in self.hashtables]
-        if len({(of.num_hashes, of.num_bits) for of in filters}) > 1:
-            return [of.places(key) for of, key in zip(filters, sums.tolist())]
-        hashes = _hashed(sums[:, None], np.stack([of._seeds for of in filters]))
+        if len({(bloom.num_hashes, bloom.num_bits) for bloom in filters}) > 1:
+            return [bloom.places(key) for bloom, key in zip(filters, sums.tolist())]
+        hashes = _hashed(sums[:, None], np.stack([bloom._seeds for bloom in filters]))
         return (hashes % np.uint64(filters[0].num_bits)).tolist()  # type: ignore[no-any-return]
 
     def _check(self, minhash: Sketch) -> str | None:
@@ -380,7 +380,7 @@ class MinHashLSHBloom:
         """
         self._check(minhash)
         filters = (table.bloom_filter for table in self.hashtables)
-        return any(of.has_bits(places) for of, places in zip(filters, self._bits(minhash)))
+        return any(bloom.has_bits(places) for bloom, places in zip(filters, self._bits(minhash)))
 
     def sync(self) -> None:
         """Writes the changes to the folder at once. Without this call, the operating system writes

@@ -53,13 +53,13 @@ def _kind_of(hashfunc: Callable[[Any], int], scheme: str) -> int:
 
 
 def _kind_at_all(hashfunc: Callable[[Any], int]) -> int:
-    for known, kind in _KINDS.items():
-        if hashfunc is known:
+    for known_function, kind in _KINDS.items():
+        if hashfunc is known_function:
             return kind
     name = getattr(hashfunc, "__name__", None)
     if name in ("sha1_hash32", "sha1_hash64"):
-        theirs = sys.modules.get("datasketch.hashfunc")
-        if theirs is not None and hashfunc is getattr(theirs, name, None):
+        module = sys.modules.get("datasketch.hashfunc")
+        if module is not None and hashfunc is getattr(module, name, None):
             return int(name[-2:])
     return 0
 
@@ -241,20 +241,20 @@ class MinHash(_native.MinHashState):
             )
         super().update_batch(b)
 
-    def _comparable(self, other: MinHash, what: str) -> None:
+    def _comparable(self, other: MinHash, action: str) -> None:
         scheme = getattr(other, "scheme", None)
         if scheme != self.scheme:
             raise ValueError(
-                f"Cannot {what} MinHash with different permutation schemes: "
+                f"Cannot {action} MinHash with different permutation schemes: "
                 f"{self.scheme!r} and {scheme!r}"
             )
         if other.seed != self.seed:
             raise ValueError(
-                f"Cannot {what} MinHash with different seeds: {self.seed} and {other.seed}"
+                f"Cannot {action} MinHash with different seeds: {self.seed} and {other.seed}"
             )
         if len(self) != len(other):
             raise ValueError(
-                f"Cannot {what} MinHash with different numbers of permutation functions: "
+                f"Cannot {action} MinHash with different numbers of permutation functions: "
                 f"{len(self)} and {len(other)}"
             )
 

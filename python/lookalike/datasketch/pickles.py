@@ -10,10 +10,10 @@ from typing import IO, Any, ClassVar, cast
 
 __all__ = ["dump", "dumps", "load", "loads"]
 
-_OURS = "lookalike.datasketch"
-_THEIRS = "datasketch"
+_OWN_PACKAGE = "lookalike.datasketch"
+_DATASKETCH = "datasketch"
 # The module that defines the class ``BloomFilter``, in this package and for datasketch.
-_OUR_FILTERS = f"{_OURS}.lsh_bloom"
+_OUR_FILTERS = f"{_OWN_PACKAGE}.lsh_bloom"
 _THEIR_FILTERS = "pybloomfilter"
 
 
@@ -26,15 +26,15 @@ _OURS_ONLY = {
 }
 
 
-def reduced(thing: Any, protocol: int) -> tuple[Any, ...] | None:
+def reduced(value: Any, protocol: int) -> tuple[Any, ...] | None:
     """Returns the value of ``__reduce_ex__`` for an object of a class that is derived from a class
     of the engine. Returns None if the inherited value works: for protocols from 2 on, or if the
     class has its own ``__reduce__``. The default of protocols 0 and 1 cannot create such objects.
     """
-    own = cast("Any", type(thing)).__reduce__ is not object.__reduce__
+    own = cast("Any", type(value)).__reduce__ is not object.__reduce__
     if protocol >= 2 or own:
         return None
-    return copyreg.__newobj__, (type(thing),), thing.__getstate__()  # type: ignore[attr-defined]
+    return copyreg.__newobj__, (type(value),), value.__getstate__()  # type: ignore[attr-defined]
 
 
 def _made(cls: type, base: type, state: object) -> Any:
@@ -51,16 +51,16 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if name == "_reconstructor" and module in ("copyreg", "copy_reg"):
             return _made
-        if module == _THEIRS or module.startswith(f"{_THEIRS}."):
-            module = _OURS + module[len(_THEIRS) :]
+        if module == _DATASKETCH or module.startswith(f"{_DATASKETCH}."):
+            module = _OWN_PACKAGE + module[len(_DATASKETCH) :]
         elif (module, name) == (_THEIR_FILTERS, "BloomFilter"):
             module = _OUR_FILTERS
         try:
             return super().find_class(module, name)
         except (ImportError, AttributeError) as error:
-            if module.startswith(_OURS):
+            if module.startswith(_OWN_PACKAGE):
                 raise pickle.UnpicklingError(
-                    f"{_OURS} has no {name} of {module}: {error}"
+                    f"{_OWN_PACKAGE} has no {name} of {module}: {error}"
                 ) from error
             raise
 
@@ -73,7 +73,7 @@ class _Writer(pickle._Pickler):
 
     def save_global(self: Any, obj: Any, name: str | None = None) -> None:
         module = getattr(obj, "__module__", None) or ""
-        if module != _OURS and not module.startswith(f"{_OURS}."):
+        if module != _OWN_PACKAGE and not module.startswith(f"{_OWN_PACKAGE}."):
             cast("Any", pickle._Pickler).save_global(self, obj, name)
             return
         if obj.__qualname__ in _OURS_ONLY:
@@ -82,7 +82,7 @@ class _Writer(pickle._Pickler):
                 f"{_OURS_ONLY[obj.__qualname__]}"
             )
         is_filter = (module, obj.__qualname__) == (_OUR_FILTERS, "BloomFilter")
-        self.save(_THEIR_FILTERS if is_filter else _THEIRS + module[len(_OURS) :])
+        self.save(_THEIR_FILTERS if is_filter else _DATASKETCH + module[len(_OWN_PACKAGE) :])
         self.save(obj.__qualname__)
         self.write(pickle.STACK_GLOBAL)
         self.memoize(obj)

@@ -43,10 +43,10 @@ def __getattr__(name: str) -> Any:
 
 def _of_cassandra(name: str) -> Any:
     try:
-        import datasketch.storage as theirs
+        import datasketch.storage as module
     except ImportError:
-        theirs = None
-    found = getattr(theirs, name, None)
+        module = None
+    found = getattr(module, name, None)
     if found is None:
         raise AttributeError(
             f"cannot import {name}: indexes in Cassandra need datasketch and its driver; `pip "
@@ -599,25 +599,28 @@ class RedisSetStorage(UnorderedStorage, RedisListStorage):
         r.srem(k, value)
 
 
-def get_each(asked: Iterable[tuple[Storage, Any]]) -> list[Any]:
+def get_each(requests: Iterable[tuple[Storage, Any]]) -> list[Any]:
     """Reads the values of several keys, each from its own storage. If all storages share one Redis
     client, sends only one request.
 
     Args:
-        asked: Pairs of a storage and a key.
+        requests: Pairs of a storage and a key.
 
     Returns:
         The values of each key.
     """
-    pairs = list(asked)
-    clients = {id(of._redis) if isinstance(of, RedisListStorage) else None for of, _ in pairs}
+    pairs = list(requests)
+    clients = {
+        id(storage._redis) if isinstance(storage, RedisListStorage) else None
+        for storage, _ in pairs
+    }
     first = pairs[0][0] if pairs else None
     if len(clients) != 1 or not isinstance(first, RedisListStorage):
-        return [of.get(key) for of, key in pairs]
+        return [storage.get(key) for storage, key in pairs]
     pipeline = first._redis.pipeline()
-    for of, key in pairs:
-        if isinstance(of, RedisListStorage):
-            of._get_items(pipeline, of.redis_key(key))
+    for storage, key in pairs:
+        if isinstance(storage, RedisListStorage):
+            storage._get_items(pipeline, storage.redis_key(key))
     return list(pipeline.execute())
 
 
@@ -645,12 +648,12 @@ def _resolved(config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
+def check_storage(config: dict[str, Any], supported: tuple[str, ...]) -> str:
     """Checks the configuration of a storage, and returns its type.
 
     Args:
         config: The configuration.
-        known: The types that the caller supports.
+        supported: The types that the caller supports.
 
     Raises:
         ValueError: The type is unknown, or an option of the type is missing or invalid.
@@ -661,11 +664,13 @@ def check_storage(config: dict[str, Any], known: tuple[str, ...]) -> str:
             f"storage type {kind!r} works with AsyncMinHashLSH only; to keep this index, use "
             "{'type': 'redis', …} or {'type': 'lookalike', 'path': FOLDER}"
         )
-    if kind not in known:
-        raise ValueError(f"Unknown storage type: {kind}; expected {' or '.join(map(repr, known))}")
+    if kind not in supported:
+        raise ValueError(
+            f"Unknown storage type: {kind}; expected {' or '.join(map(repr, supported))}"
+        )
     if kind in ("redis", "cassandra") and not isinstance(config.get(kind), dict):
-        what = "the arguments of redis.Redis" if kind == "redis" else "seeds and keyspace"
-        raise ValueError(f"storage type {kind!r} needs {kind!r}: a dict of {what}")
+        content = "the arguments of redis.Redis" if kind == "redis" else "seeds and keyspace"
+        raise ValueError(f"storage type {kind!r} needs {kind!r}: a dict of {content}")
     if not isinstance(config.get("basename", b""), bytes):
         raise ValueError(f"basename must be bytes, got {config['basename']!r}")
     return str(kind)

@@ -172,11 +172,11 @@ class StoredTables:
         return list(self.keys.get(key))
 
     def _rows(self) -> list[tuple[Any, list[bytes]]]:
-        keys, each = self._keys(), len(self.hashtables)
+        keys, band_count = self._keys(), len(self.hashtables)
         return [
-            (key, bands[start : start + each])
+            (key, bands[start : start + band_count])
             for key, bands in zip(keys, self.keys.getmany(*keys))
-            for start in range(0, len(bands), each)
+            for start in range(0, len(bands), band_count)
         ]
 
     def _counts(self) -> list[dict[bytes, int]]:
@@ -190,4 +190,4 @@ class StoredTables:
             # A bucket contains a key once, however often the key was inserted.
             for at, band in {(at % len(counts), band) for at, band in enumerate(bands)}:
                 counts[at][band] += 1
-        return [dict(of) for of in counts]
+        return [dict(table) for table in counts]

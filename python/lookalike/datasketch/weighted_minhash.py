@@ -45,10 +45,10 @@ class WeightedMinHash:
                 "Cannot compute Jaccard given WeightedMinHash objects with different numbers of "
                 f"hash values: {len(self)} and {len(other)}"
             )
-        mine, theirs = np.asarray(self.hashvalues), np.asarray(other.hashvalues)
+        own_values, other_values = np.asarray(self.hashvalues), np.asarray(other.hashvalues)
         count = 0
-        if mine.shape == theirs.shape and mine.size:
-            equal = (mine == theirs).reshape(len(self), -1)
+        if own_values.shape == other_values.shape and own_values.size:
+            equal = (own_values == other_values).reshape(len(self), -1)
             count = int(np.count_nonzero(equal.all(axis=1)))
         return float(count) / float(len(self))
 
@@ -118,9 +118,9 @@ class WeightedMinHashGenerator:
             np.ascontiguousarray(rows[: self.sample_size], dtype="<f4").tobytes()
             for rows in (self.rs, self.ln_cs, self.betas)
         ]
-        known = (self.dim, self.sample_size, *parameters)
-        if self._known is None or self._known[0] != known:
-            self._known = known, _native.Weights(self.dim, self.sample_size, *parameters)
+        state = (self.dim, self.sample_size, *parameters)
+        if self._known is None or self._known[0] != state:
+            self._known = state, _native.Weights(self.dim, self.sample_size, *parameters)
         return self._known[1]
 
     def minhash(self, v: Any) -> WeightedMinHash:
@@ -194,10 +194,12 @@ class WeightedMinHashGenerator:
             ends = sorted_rows.indptr[1:]
         if np.isnan(weights).any() or (weights < 0).any():
             raise ValueError("weights must not be negative or NaN")
-        made = self._weights().minhash_many(
+        signatures = self._weights().minhash_many(
             ends.tolist(), columns.tolist(), np.log(weights).astype("<f4").tobytes()
         )
-        return [None if one is None else WeightedMinHash(self.seed, one) for one in made]
+        return [
+            None if values is None else WeightedMinHash(self.seed, values) for values in signatures
+        ]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

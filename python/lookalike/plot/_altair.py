@@ -54,11 +54,11 @@ def _data(rows: list[dict[str, Any]]) -> Any:
     return data(values=rows)
 
 
-def _entries(*shown: str) -> Any:
+def _entries(*labels: str) -> Any:
     """Returns the colours of the marks by their field ``of``, with a legend of the given names. A
     single name has no legend.
     """
-    legend = alt.Legend(values=list(shown)) if len(shown) > 1 else None
+    legend = alt.Legend(values=list(labels)) if len(labels) > 1 else None
     return alt.Color("of:N", title=None, legend=legend, scale=_SCALE)
 
 
@@ -113,26 +113,26 @@ def similarity_histogram(table: SimilarityHistogram) -> Any:
 
 
 def s_curve(table: SCurve) -> Any:
-    across, up = "similarity of a pair", "probability of being found"
+    x_title, y_title = "similarity of a pair", "probability of being found"
     measured = table.measured_rows()
     colours = _entries("predicted", "threshold", *(["measured"] if measured else []))
     line = _named(table.rows(), "predicted", colours).mark_line(strokeWidth=2.5)
     line = line.encode(
-        x=alt.X("similarity:Q", title=across, scale=alt.Scale(domain=[0, 1])),
-        y=alt.Y("probability:Q", title=up, scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("similarity:Q", title=x_title, scale=alt.Scale(domain=[0, 1])),
+        y=alt.Y("probability:Q", title=y_title, scale=alt.Scale(domain=[0, 1])),
         tooltip=["similarity:Q", "probability:Q"],
     )
-    layers: list[Any] = [line, _threshold(table.threshold, across, colours)]
+    layers: list[Any] = [line, _threshold(table.threshold, x_title, colours)]
     title = curve_title(table)
     if measured:
         points = _named(measured, "measured", colours).encode(
-            x=alt.X("middle:Q", title=across), y=alt.Y("recall:Q", title=up)
+            x=alt.X("middle:Q", title=x_title), y=alt.Y("recall:Q", title=y_title)
         )
-        shown = ["from:Q", "to:Q", "documents:Q", "found:Q", "recall:Q", "low:Q", "high:Q"]
+        fields = ["from:Q", "to:Q", "documents:Q", "found:Q", "recall:Q", "low:Q", "high:Q"]
         layers += [
-            points.mark_rule().encode(y=alt.Y("low:Q", title=up), y2="high:Q"),
-            points.mark_rule().encode(x=alt.X("from:Q", title=across), x2="to:Q"),
-            points.mark_point(filled=True, size=45, opacity=1).encode(tooltip=shown),
+            points.mark_rule().encode(y=alt.Y("low:Q", title=y_title), y2="high:Q"),
+            points.mark_rule().encode(x=alt.X("from:Q", title=x_title), x2="to:Q"),
+            points.mark_point(filled=True, size=45, opacity=1).encode(tooltip=fields),
         ]
         title.append(measured_label(table))
     return alt.layer(*layers, title=title, width=_WIDTH, height=_HEIGHT)
@@ -161,7 +161,9 @@ def removal_by_source(table: RemovalBySource) -> Any:
     ]
     # Add the share to the label of the axis: themes colour labels of axes, but not text next to a
     # bar.
-    labels = json.dumps([f"{shown_name(each.label)}  {each.share:.1%}" for each in table.sources])
+    labels = json.dumps(
+        [f"{shown_name(source.label)}  {source.share:.1%}" for source in table.sources]
+    )
     chart = alt.Chart(_data(rows), title=f"{table.by} by source, share removed", width=_WIDTH)
     return chart.mark_bar().encode(
         x=alt.X("count:Q", title=source_label(table), stack="zero", axis=_COUNTS),
@@ -185,9 +187,9 @@ def threshold_sweep(table: ThresholdSweep) -> Any:
     measured = table.measured()
     colours = _entries("duplicates", "groups", *(["measured"] if measured else []))
     rows = [
-        {"threshold": step.threshold, "of": of, "count": count}
+        {"threshold": step.threshold, "of": name, "count": count}
         for step in table.steps
-        for of, count in (("duplicates", step.duplicates), ("groups", step.groups))
+        for name, count in (("duplicates", step.duplicates), ("groups", step.groups))
     ]
     lines = (
         alt.Chart(_data(rows))
@@ -201,11 +203,11 @@ def threshold_sweep(table: ThresholdSweep) -> Any:
     )
     layers: list[Any] = [lines]
     if measured:
-        up, scale = "measured recall", alt.Scale(domain=[0, 1])
+        y_title, scale = "measured recall", alt.Scale(domain=[0, 1])
         points = _named(measured, "measured", colours).encode(
-            x=threshold, y=alt.Y("recall:Q", title=up, scale=scale)
+            x=threshold, y=alt.Y("recall:Q", title=y_title, scale=scale)
         )
-        ends = points.mark_rule().encode(y=alt.Y("low:Q", title=up, scale=scale), y2="high:Q")
+        ends = points.mark_rule().encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q")
         line = points.mark_line(strokeDash=[2, 3], point=True)
         layers.append(
             alt.layer(line.encode(tooltip=["threshold:Q", "recall:Q", "low:Q", "high:Q"]), ends)

@@ -89,10 +89,10 @@ def group_sizes(result: FindResult | GroupSizes) -> GroupSizes:
 def _steps(sizes: Counter[int]) -> Iterator[SizeStep]:
     least, most, largest = 2, 2, max(sizes, default=0)
     while least <= largest:
-        inside = [size for size in sizes if least <= size <= most]
+        in_range = [size for size in sizes if least <= size <= most]
         groups, documents = (
-            sum(sizes[size] for size in inside),
-            sum(size * sizes[size] for size in inside),
+            sum(sizes[size] for size in in_range),
+            sum(size * sizes[size] for size in in_range),
         )
         yield SizeStep(least, most, groups, documents)
         least, most = most + 1, most + 1 if most < 4 else 2 * most

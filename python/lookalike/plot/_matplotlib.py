@@ -39,8 +39,8 @@ def _axes(ax: Axes | None, size: tuple[float, float] = _SIZE) -> Axes:
     """
     if ax is not None:
         return ax
-    _, made = plt.subplots(figsize=size, layout="constrained")
-    return made
+    _, new_axes = plt.subplots(figsize=size, layout="constrained")
+    return new_axes
 
 
 def _dress(
@@ -76,10 +76,10 @@ def _show_legend(ax: Axes, drawn: Sequence[Any] | None = None, **options: Any) -
     """
     entries = ax.get_legend_handles_labels()[0] if drawn is None else list(drawn)
     if len(entries) > 1:
-        ax.legend(entries, [str(each.get_label()) for each in entries], **options)
+        ax.legend(entries, [str(entry.get_label()) for entry in entries], **options)
 
 
-def _whole(axis: Any) -> None:
+def _use_whole_numbers(axis: Any) -> None:
     """Labels an axis with whole numbers only."""
     axis.set_major_locator(MaxNLocator(nbins="auto", integer=True, steps=[1, 2, 5, 10]))
 
@@ -117,7 +117,7 @@ def similarity_histogram(table: SimilarityHistogram, axes: Axes | None) -> Axes:
     )
     ax.set_xlim(edges[0] - width / 2, edges[-1] + width * 1.5)
     ax.set_ylim(bottom=0)
-    _whole(ax.yaxis)
+    _use_whole_numbers(ax.yaxis)
     _show_legend(ax, loc="best", framealpha=0.9)
     return ax
 
@@ -137,13 +137,13 @@ def s_curve(table: SCurve, axes: Axes | None) -> Axes:
     measured = table.measured_rows()
     if measured:
         middles, recalls = [row["middle"] for row in measured], [row["recall"] for row in measured]
-        below = [row["recall"] - row["low"] for row in measured]
-        above = [row["high"] - row["recall"] for row in measured]
+        lower_errors = [row["recall"] - row["low"] for row in measured]
+        upper_errors = [row["high"] - row["recall"] for row in measured]
         half = [(row["to"] - row["from"]) / 2 for row in measured]
         ax.errorbar(
             middles,
             recalls,
-            yerr=[below, above],
+            yerr=[lower_errors, upper_errors],
             xerr=half,
             fmt="o",
             markersize=5,
@@ -185,7 +185,7 @@ def group_sizes(table: GroupSizes, axes: Axes | None) -> Axes:
     # Leave room for the numbers above the bars.
     ax.margins(y=0.1)
     ax.set_ylim(bottom=0)
-    _whole(ax.yaxis)
+    _use_whole_numbers(ax.yaxis)
     return ax
 
 
@@ -194,15 +194,15 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     ax = _axes(axes, (_SIZE[0], 1.4 + _BAR * max(len(sources), 1)))
     colours = palette(ax)
     places = range(len(sources))
-    removed = [each.removed for each in sources]
-    kept = [each.kept for each in sources]
+    removed = [source.removed for source in sources]
+    kept = [source.kept for source in sources]
     # Leave out of the legend a part that is 0 in all sources.
     ax.barh(places, removed, color=colours.removed, label="removed" if any(removed) else None)
     ends = ax.barh(
         places, kept, left=removed, color=colours.main, label="kept" if any(kept) else None
     )
-    ax.bar_label(ends, [f"{each.share:.1%}" for each in sources], padding=3, color=colours.ink)
-    ax.set_yticks(places, [shown_name(each.label) for each in sources])
+    ax.bar_label(ends, [f"{source.share:.1%}" for source in sources], padding=3, color=colours.ink)
+    ax.set_yticks(places, [shown_name(source.label) for source in sources])
     for label in ax.get_yticklabels():
         # Do not parse a name with two dollar signs as a formula.
         label.set_parse_math(False)
@@ -210,7 +210,7 @@ def removal_by_source(table: RemovalBySource, axes: Axes | None) -> Axes:
     _dress(ax, colours, "x", xlabel=source_label(table), title=f"{table.by} by source")
     ax.margins(x=0.12)
     ax.set_xlim(left=0)
-    _whole(ax.xaxis)
+    _use_whole_numbers(ax.xaxis)
     # Bars may cover any part of the Axes, so place the legend next to them.
     _show_legend(ax, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     return ax
@@ -239,7 +239,7 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
         title=sweep_title(table),
     )
     ax.set_ylim(bottom=0)
-    _whole(ax.yaxis)
+    _use_whole_numbers(ax.yaxis)
     drawn: list[Any] = list(ax.get_lines())
     measured = table.measured()
     if measured:
@@ -247,13 +247,13 @@ def threshold_sweep(table: ThresholdSweep, axes: Axes | None) -> Axes:
         # Hide the grid that a style may add to these Axes, because it would cross the lines.
         recall.grid(visible=False)
         recalls = [row["recall"] for row in measured]
-        below = [row["recall"] - row["low"] for row in measured]
-        above = [row["high"] - row["recall"] for row in measured]
+        lower_errors = [row["recall"] - row["low"] for row in measured]
+        upper_errors = [row["high"] - row["recall"] for row in measured]
         drawn.append(
             recall.errorbar(
                 [row["threshold"] for row in measured],
                 recalls,
-                yerr=[below, above],
+                yerr=[lower_errors, upper_errors],
                 fmt="D:",
                 color=colours.ink,
                 elinewidth=1.2,

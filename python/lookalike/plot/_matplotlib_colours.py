@@ -86,9 +86,9 @@ def _background(ax: Axes, ink: Colour) -> Colour:
     return paper
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(colour: Colour, other: Colour) -> float:
     """Returns the contrast of two colours by WCAG 2.1, from 1 to 21."""
-    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    light, dark = sorted((_luminance(colour), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -119,11 +119,11 @@ def _until(colour: Colour, goal: Colour, is_met: Callable[[Colour], bool]) -> Co
     return next((mixed for mixed in mixes if is_met(mixed)), goal)
 
 
-def _mixed(one: Colour, other: Colour, share: float) -> Colour:
+def _mixed(colour: Colour, other: Colour, share: float) -> Colour:
     """Returns the mix of two colours with this share of ``other``."""
-    red, green, blue = (a + (b - a) * share for a, b in zip(one, other, strict=True))
+    red, green, blue = (a + (b - a) * share for a, b in zip(colour, other, strict=True))
     return red, green, blue
 
 
-def _difference(one: Colour, other: Colour) -> float:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+def _difference(colour: Colour, other: Colour) -> float:
+    return max(abs(a - b) for a, b in zip(colour, other, strict=True))

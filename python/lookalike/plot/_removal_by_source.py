@@ -13,7 +13,7 @@ from lookalike._results.find_result import FindResult
 from lookalike.plot._table_arguments import refuse_with_table
 
 # The default maximum number of sources.
-_SHOWN = 30
+_DEFAULT_MOST = 30
 # The units in which a result can be counted, each with the columns of the total and the removed
 # number.
 _OF_DUPLICATES = {"documents": ("documents", "duplicates"), "bytes": ("bytes", "duplicate_bytes")}
@@ -68,14 +68,14 @@ class RemovalBySource:
         """
         return [
             {
-                "source": each.source,
-                "reference": each.reference,
-                "total": each.total,
-                "removed": each.removed,
-                "kept": each.kept,
-                "share": each.share,
+                "source": source.source,
+                "reference": source.reference,
+                "total": source.total,
+                "removed": source.removed,
+                "kept": source.kept,
+                "share": source.share,
             }
-            for each in self.sources
+            for source in self.sources
         ]
 
 
@@ -120,7 +120,7 @@ def removal_by_source(
     if isinstance(result, RemovalBySource):
         refuse_with_table(by=by, most=most)
         return result
-    most = _SHOWN if most is None else whole_option("most", most, 1)
+    most = _DEFAULT_MOST if most is None else whole_option("most", most, 1)
     by = "documents" if by is None else by
     rows, columns = _figures(result)
     if not isinstance(by, str) or by not in columns:
@@ -130,7 +130,7 @@ def removal_by_source(
         SourceRemoval(row["source"], bool(row.get("reference")), row[total], row[removed])
         for row in rows
     ]
-    sources.sort(key=lambda each: -each.removed)
+    sources.sort(key=lambda source: -source.removed)
     return RemovalBySource(by, tuple(sources[:most]), max(len(sources) - most, 0))
 
 

@@ -84,16 +84,16 @@ class SCurve:
         """
         return [
             {
-                "from": each.least,
-                "to": each.most,
-                "middle": (each.least + each.most) / 2,
-                "documents": each.documents,
-                "found": each.found,
-                "recall": each.recall,
-                "low": each.interval[0],
-                "high": each.interval[1],
+                "from": measurement.least,
+                "to": measurement.most,
+                "middle": (measurement.least + measurement.most) / 2,
+                "documents": measurement.documents,
+                "found": measurement.found,
+                "recall": measurement.recall,
+                "low": measurement.interval[0],
+                "high": measurement.interval[1],
             }
-            for each in self.measured
+            for measurement in self.measured
         ]
 
 
@@ -167,8 +167,8 @@ def _with_audit(curve: SCurve, audit: AuditResult) -> SCurve:
         )
     measured = [_measured(range_) for range_ in audit.details["ranges"]]
     overall = _measured({**audit.details, "from": audit.details["threshold"], "to": 1.0})
-    there = tuple(each for each in measured if each is not None)
-    return replace(curve, measured=there, overall=overall, confidence=audit.confidence)
+    measurements = tuple(measurement for measurement in measured if measurement is not None)
+    return replace(curve, measured=measurements, overall=overall, confidence=audit.confidence)
 
 
 def _measured(figures: Mapping[str, Any]) -> MeasuredRecall | None:

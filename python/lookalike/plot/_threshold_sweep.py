@@ -173,7 +173,7 @@ def threshold_sweep(
                 f"{name}: expected documents that can be read for each threshold, got "
                 f"{type(side).__name__}, which can be read once; use a list"
             )
-    wanted = _checked_thresholds(thresholds)
+    checked_thresholds = _checked_thresholds(thresholds)
     drawn: Any = {} if audit_seed is None else {"seed": audit_seed}
 
     def run(threshold: float) -> tuple[int, SweepStep]:
@@ -195,7 +195,7 @@ def threshold_sweep(
             )
         return found.counts["documents"], _step(found, measured)
 
-    return ThresholdSweep._of_steps(map(run, wanted))
+    return ThresholdSweep._of_steps(map(run, checked_thresholds))
 
 
 def _checked_thresholds(thresholds: Any) -> list[float]:

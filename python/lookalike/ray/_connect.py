@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike import stages
 from lookalike._divided.stage_tasks import ConnectTask, CountTask, LabelTask, TotalTask
 from lookalike._divided.star_rounds import StarTask, edge_limit, star_rounds
-from lookalike.ray._shuffle import each, shuffle
+from lookalike.ray._shuffle import map_tables, shuffle
 from lookalike.ray._tasks import (
     AllLabelsTask,
     BatchTask,
@@ -96,7 +96,7 @@ class RayDocuments:
 
     def _summed(self, tables: list[Any]) -> ConnectedBlocks:
         """Reads the size and the notes of blocks in the object store."""
-        sums = self.ray.get(each(self.ray, tables, summary))
+        sums = self.ray.get(map_tables(self.ray, tables, summary))
         return ConnectedBlocks(
             tables, sum(size for size, _ in sums), [note for _, notes in sums for note in notes]
         )
@@ -122,7 +122,7 @@ class RayDocuments:
         edges = star_rounds(
             blocks.tables, run, lambda _, make: make(), lambda tables: self._summed(tables).notes
         )
-        tables = each(self.ray, edges, KindTask("edges")) + each(
+        tables = map_tables(self.ray, edges, KindTask("edges")) + map_tables(
             self.ray, blocks.tables, KindTask("identities")
         )
         return self._table(
@@ -160,13 +160,19 @@ def _labels(parts: int, *tables: Any) -> Any:
     """Labels the documents in components, in one task."""
     import pyarrow as pa
 
-    there = [table for table in tables if table.num_rows]
-    return AllLabelsTask(parts)(pa.concat_tables(there) if there else stages.empty_table(BLOCKS))
+    nonempty = [table for table in tables if table.num_rows]
+    return AllLabelsTask(parts)(
+        pa.concat_tables(nonempty) if nonempty else stages.empty_table(BLOCKS)
+    )
 
 
 def _total(*tables: Any) -> Any:
     """Adds up tables of counters."""
     import pyarrow as pa
 
-    there = [table for table in tables if table.num_rows]
-    return run_task(BatchTask(TotalTask(), BLOCKS), pa.concat_tables(there)) if there else tables[0]
+    nonempty = [table for table in tables if table.num_rows]
+    return (
+        run_task(BatchTask(TotalTask(), BLOCKS), pa.concat_tables(nonempty))
+        if nonempty
+        else tables[0]
+    )

@@ -117,10 +117,10 @@ def dedup(ds: Any, *, annotate: bool = False, **options: Any) -> Any:
     """
     refuse_add(options)
     check_dataset(ds, "ds")
-    taken = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
-    if taken:
+    existing = [name for name in ANNOTATIONS if annotate and name in (ds.columns() or [])]
+    if existing:
         raise OptionError(
-            f"annotate=True adds the column {taken[0]!r}, which already exists; rename it first"
+            f"annotate=True adds the column {existing[0]!r}, which already exists; rename it first"
         )
     run = find(ds, **options).run
     rows = run.row_operations()

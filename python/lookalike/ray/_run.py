@@ -135,11 +135,11 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             if note["content"] is not None:
                 first.setdefault(note["content"], note)
         originals = [first.get(note["content"], note) for note in notes]
-        same = [
+        equal_ids = [
             None if original is note else original["id"]
             for note, original in zip(notes, originals, strict=True)
         ]
-        return self._table(id=[note["id"] for note in notes], same_text_as=same)
+        return self._table(id=[note["id"] for note in notes], same_text_as=equal_ids)
 
     def skipped(self) -> pyarrow.Table:
         import pyarrow as pa
@@ -241,16 +241,16 @@ class RayRun(DividedRun[ConnectedBlocks, "pyarrow.Table", Any]):
             # End the file before a keeper, so that groups are not divided.
             place = bisect_left(starts, start + _FILE_ROWS)
             end = starts[place] if place < len(starts) else rows.num_rows
-            some = rows.slice(start, end - start)
+            piece = rows.slice(start, end - start)
             has_header = form == "csv" and start == 0
             yield stages.group_lines(
                 self.plan,
-                some,
+                piece,
                 first=first,
                 header=has_header,
                 format=form,
             )
-            first += pc.sum(pc.equal(some["role"], "keeper")).as_py() or 0
+            first += pc.sum(pc.equal(piece["role"], "keeper")).as_py() or 0
             if end == rows.num_rows:
                 return
             start = end
@@ -284,10 +284,10 @@ def _id_kind(name: str, *sides: Any) -> Any:
         schema = None if side is None else side.schema()
         if schema is not None and name in schema.names:
             kinds.add(schema.types[schema.names.index(name)])
-    is_one = len(kinds) == 1 and all(
+    is_uniform = len(kinds) == 1 and all(
         isinstance(kind, pa.DataType) and pa.types.is_integer(kind) for kind in kinds
     )
-    return kinds.pop() if is_one else None
+    return kinds.pop() if is_uniform else None
 
 
 def _write(folder: str, files: Iterator[bytes], mode: str) -> None:

@@ -14,7 +14,7 @@ from lookalike import stages
 from lookalike.ray._tasks import run_task
 
 
-def each(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[Any]:
+def map_tables(ray: Any, tables: Sequence[Any], task: Callable[[Any], Any]) -> list[Any]:
     """Runs a task over each table in the object store. Returns references to the results."""
     run = ray.remote(run_task)
     return [run.remote(task, table) for table in tables]
@@ -67,10 +67,10 @@ def _joined(column: str, task: Callable[[Any], Any], columns: str, *pieces: Any)
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    there = [piece for piece in pieces if piece.num_rows]
-    if not there:
+    nonempty = [piece for piece in pieces if piece.num_rows]
+    if not nonempty:
         return stages.empty_table(columns)
-    rows = pa.concat_tables(there)
+    rows = pa.concat_tables(nonempty)
     values = pc.unique(rows[column])
     if len(values) == 1:
         return run_task(task, rows)

@@ -58,8 +58,8 @@ def _table(batches: Iterable[Any], columns: str) -> Any:
     """Joins batches to one table. Without batches, returns an empty table with the columns."""
     import pyarrow as pa
 
-    there = list(batches)
-    return pa.Table.from_batches(there) if there else stages.empty_table(columns)
+    batch_list = list(batches)
+    return pa.Table.from_batches(batch_list) if batch_list else stages.empty_table(columns)
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class DocumentTask:
 
         for name in self.plan.columns:
             if name not in table.column_names:
-                there = ", ".join(table.column_names) or "none"
-                raise DocumentError(f"the dataset has no column {name!r}; there are {there}")
+                existing = ", ".join(table.column_names) or "none"
+                raise DocumentError(f"the dataset has no column {name!r}; there are {existing}")
         table = table.select(self.plan.columns)
         at = table.column_names.index(self.plan.id)
         kind = table.schema.field(at).type
@@ -148,8 +148,8 @@ class AllLabelsTask:
         rows = []
         for part in range(self.parts):
             batches = [*forest, *of_kind["identities"].to_batches()]
-            here = [batch.filter(pc.equal(batch["part"], part)) for batch in batches]
-            rows += list(stages.label([batch for batch in here if batch.num_rows]))
+            matching = [batch.filter(pc.equal(batch["part"], part)) for batch in batches]
+            rows += list(stages.label([batch for batch in matching if batch.num_rows]))
         return pa.Table.from_batches(rows) if rows else stages.empty_table(LABELS)
 
 
@@ -191,9 +191,9 @@ class LabelJoin:
         import pyarrow as pa
 
         nodes, components, checks = _stored(self.labels)
-        there = table["node"].to_numpy()
-        at = np.minimum(np.searchsorted(nodes, there), max(len(nodes) - 1, 0))
-        hit = nodes[at] == there if len(nodes) else np.zeros(len(there), bool)
+        row_nodes = table["node"].to_numpy()
+        at = np.minimum(np.searchsorted(nodes, row_nodes), max(len(nodes) - 1, 0))
+        hit = nodes[at] == row_nodes if len(nodes) else np.zeros(len(row_nodes), bool)
         if self.plan.options.get("skip_bad"):
             # A row that `skip_bad` leaves out may have the id, and so the node, of another row.
             hit &= _is_readable(self.plan, table)
@@ -238,15 +238,19 @@ class TextJoin:
         numbers = pa.array(range(table.num_rows), pa.int64())
         has_reference = "reference" in table.column_names
         reference = table["reference"] if has_reference else pa.array([False] * table.num_rows)
-        own = pa.table({"id": table[self.plan.id], "reference": reference, _AT: numbers})
-        rows = _stored(self.rows).join(own, ["id", "reference"], join_type="inner").combine_chunks()
+        own_rows = pa.table({"id": table[self.plan.id], "reference": reference, _AT: numbers})
+        rows = (
+            _stored(self.rows)
+            .join(own_rows, ["id", "reference"], join_type="inner")
+            .combine_chunks()
+        )
         others = [name for name in rows.column_names if name not in ("id", "reference", _AT)]
         count = max(1, _JOINED_BYTES * table.num_rows // max(1, table.nbytes))
         for start in range(0, max(1, rows.num_rows), count):
-            some = rows.slice(start, count)
-            found = table.take(some[_AT])
+            piece = rows.slice(start, count)
+            found = table.take(piece[_AT])
             for name in others:
-                found = found.append_column(name, some[name])
+                found = found.append_column(name, piece[name])
             yield found
 
 

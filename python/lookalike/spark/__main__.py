@@ -66,16 +66,16 @@ def _warnings() -> Iterator[None]:
     without their place in the code.
     """
 
-    def shown(message: Warning | str, *_: Any, **__: Any) -> None:
+    def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         print(f"warning: {spell_options(str(message))}", file=sys.stderr, flush=True)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module="lookalike")
-        before, warnings.showwarning = warnings.showwarning, shown
+        previous, warnings.showwarning = warnings.showwarning, print_warning
         try:
             yield
         finally:
-            warnings.showwarning = before
+            warnings.showwarning = previous
 
 
 def _failed(error: Exception, code: int) -> int:
@@ -114,9 +114,9 @@ def _run(args: argparse.Namespace) -> None:
             refuse_annotations(inputs.rows)
         reference = None
         if args.reference:
-            known = replace(fields, refused=())
+            reference_fields = replace(fields, refused=())
             reference = _tables.read(
-                spark, args.reference, kind, known, args.schema, **how_read
+                spark, args.reference, kind, reference_fields, args.schema, **how_read
             ).documents
         if has_paths:
             options["path_field"] = PATH
@@ -157,13 +157,13 @@ def _session() -> Iterator[SparkSession]:
         raise OptionError(
             "lookalike.spark needs PySpark 3.5 or later: pip install pyspark"
         ) from None
-    is_there = SparkSession.getActiveSession() is not None
+    is_active = SparkSession.getActiveSession() is not None
     spark = SparkSession.builder.appName("lookalike").getOrCreate()
     _hide_traces(spark)
     try:
         yield spark
     finally:
-        if not is_there:
+        if not is_active:
             spark.stop()
 
 

@@ -53,9 +53,9 @@ def audit(
             "found: expected a result of lookalike.spark.find, got "
             f"{type(found).__module__}.{type(found).__qualname__}; audit(find(df)) takes a frame"
         )
-    wanted = whole_option("sample", sample, 1)
+    sample_size = whole_option("sample", sample, 1)
     run = _AuditRun(
-        found, wanted, number_option("confidence", confidence), whole_option("seed", seed, 0)
+        found, sample_size, number_option("confidence", confidence), whole_option("seed", seed, 0)
     )
     with task_errors(REMEDY), file_errors("cannot read the documents"):
         return AuditResult.of_json(found.run.timed("audit", run.figures))

@@ -165,10 +165,12 @@ class Checkpoint:
         if not rows or rows[0]["plan"] is None:
             return None
         if rows[0]["plan"] != self._plan:
-            there, here = json.loads(rows[0]["plan"]), json.loads(self._plan)
-            names = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
+            stored, current = json.loads(rows[0]["plan"]), json.loads(self._plan)
+            names = sorted(
+                name for name in {*stored, *current} if stored.get(name) != current.get(name)
+            )
             differences = "; ".join(
-                f"{name} was {there.get(name)!r} and is {here.get(name)!r}" for name in names
+                f"{name} was {stored.get(name)!r} and is {current.get(name)!r}" for name in names
             )
             raise OptionError(
                 f"the checkpoint {self._folder} is of another run: {differences}; name another "

@@ -225,8 +225,8 @@ class _ExtractTask:
 
         documents, skipped = part
         times = documents["modified"].cast(pa.timestamp("ns")).cast(pa.timestamp("us"), safe=False)
-        shown = pc.binary_join_element_wise(pc.strftime(times, "%Y-%m-%dT%H:%M:%S"), "Z", "")
-        documents = documents.set_column(2, "modified", shown)
+        formatted = pc.binary_join_element_wise(pc.strftime(times, "%Y-%m-%dT%H:%M:%S"), "Z", "")
+        documents = documents.set_column(2, "modified", formatted)
         documents = documents.rename_columns(
             ["id", "text", "modified", *map(_field, range(len(self.fields)))]
         )

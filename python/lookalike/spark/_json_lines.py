@@ -186,11 +186,11 @@ def _annotated(rows: DataFrame) -> Any:
     how = {"ignoreNullFields": "false"}
     added = f.to_json(f.struct(*annotations), how)
     head = f.regexp_replace(line, r"\}\s*\z", "")
-    whole = f.concat(
+    annotated = f.concat(
         head, f.when(head.rlike(r"\A\s*\{\s*\z"), "").otherwise(","), f.substring(added, 2, 1 << 30)
     )
     broken = f.to_json(f.struct(line.alias(_CORRUPT), *annotations), how)
-    return f.when(column(_IS_OBJECT), whole).otherwise(broken)
+    return f.when(column(_IS_OBJECT), annotated).otherwise(broken)
 
 
 def _annotations(rows: DataFrame) -> list[str]:

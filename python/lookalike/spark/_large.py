@@ -73,10 +73,10 @@ class SparkRows:
     def texts(self, documents: DataFrame, rows: DataFrame) -> DataFrame:
         f = self.functions
         renamed = rows.withColumnRenamed("id", _ID).withColumnRenamed("reference", _REFERENCE)
-        is_one = column(self.plan.id) == f.col(_ID)
+        is_same = column(self.plan.id) == f.col(_ID)
         if self.has_reference:
-            is_one &= f.col("reference") == f.col(_REFERENCE)
-        return documents.join(renamed, is_one).drop(_ID, _REFERENCE)
+            is_same &= f.col("reference") == f.col(_REFERENCE)
+        return documents.join(renamed, is_same).drop(_ID, _REFERENCE)
 
     def map(self, rows: DataFrame, task: RowTask, columns: str) -> DataFrame:
         return map_rows(rows, task, columns)

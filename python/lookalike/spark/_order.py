@@ -118,4 +118,7 @@ class OrderedRows:
 def _expressions(order: RowOrder) -> list[Any]:
     from pyspark.sql import functions as f
 
-    return [f.desc(column) if way == "descending" else f.asc(column) for column, way in order]
+    return [
+        f.desc(column) if direction == "descending" else f.asc(column)
+        for column, direction in order
+    ]

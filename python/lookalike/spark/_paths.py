@@ -41,9 +41,9 @@ def named_files(rows: DataFrame, columns: list[str], names: FileNames) -> DataFr
     """
     from pyspark.sql.types import StringType, StructType
 
-    some = rows.select(*(name for name in rows.columns if name in columns))
-    schema = StructType(list(some.schema.fields)).add(PATH, StringType())
-    return map_rows(with_files(some), PathTask(names), schema)
+    selected = rows.select(*(name for name in rows.columns if name in columns))
+    schema = StructType(list(selected.schema.fields)).add(PATH, StringType())
+    return map_rows(with_files(selected), PathTask(names), schema)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FileNames:
     """Pairs of the path of an input, without scheme, and its name. Longer paths come first."""
 
     @classmethod
-    def below(cls, inputs: list[str]) -> FileNames:
+    def of_inputs(cls, inputs: list[str]) -> FileNames:
         """Makes the names for files below these inputs, and for inputs that are files."""
         roots = []
         for entry in inputs:
@@ -81,8 +81,8 @@ class FileNames:
             if path == root:
                 return name
             if path.startswith(root.rstrip("/") + "/"):
-                below = path[len(root.rstrip("/")) + 1 :]
-                return f"{name.rstrip('/')}/{below}" if name else below
+                relative = path[len(root.rstrip("/")) + 1 :]
+                return f"{name.rstrip('/')}/{relative}" if name else relative
         raise FileError(
             f"cannot compare the path of a row: its file {address!r} is not below an input; name a "
             "column of paths by path_field, or name inputs by whole addresses"

@@ -361,8 +361,10 @@ class SparkRun(DividedRun["DataFrame", "DataFrame", "DataFrame"]):
             .agg(f.min("document").alias("first"))
         )
         rows = rows.join(first, "content", "left")
-        same = f.when(f.col("first") != f.col("document"), f.expr("substring(first, 2)"))
-        return rows.select(self._id_column("id"), same.cast(self._id_kind).alias("same_text_as"))
+        equal_id = f.when(f.col("first") != f.col("document"), f.expr("substring(first, 2)"))
+        return rows.select(
+            self._id_column("id"), equal_id.cast(self._id_kind).alias("same_text_as")
+        )
 
     def skipped(self) -> DataFrame:
         """Returns the rows that ``skip_bad`` left out."""
@@ -495,7 +497,7 @@ def _notes(functions: Any, frame: DataFrame) -> DataFrame:
     )
 
 
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 # The prefixes of the names of types whose values keep rules cannot compare.
 _UNORDERED = ("binary", "array", "map", "struct", "variant", "interval")
 
@@ -515,17 +517,17 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
     """
     check_frame(frame, name)
     kinds = dict(_typed(frame))
-    for wanted in plan.columns:
-        if wanted not in kinds:
+    for required in plan.columns:
+        if required not in kinds:
             raise DocumentError(
-                f"{name} has no column {wanted!r}; there are {', '.join(kinds) or 'none'}"
+                f"{name} has no column {required!r}; there are {', '.join(kinds) or 'none'}"
             )
-        if (count := frame.columns.count(wanted)) > 1:
+        if (count := frame.columns.count(required)) > 1:
             raise DocumentError(
-                f"{name} has {count} columns {wanted!r}; rename all but one of them, or leave "
+                f"{name} has {count} columns {required!r}; rename all but one of them, or leave "
                 "them out"
             )
-        alike = [other for other in frame.columns if other.lower() == wanted.lower()]
+        alike = [other for other in frame.columns if other.lower() == required.lower()]
         if len(alike) > 1 and not _tells_case(frame):
             raise DocumentError(
                 f"{name} has the columns {', '.join(map(repr, alike))}, which Spark takes for one; "
@@ -533,7 +535,7 @@ def _check_columns(frame: DataFrame, plan: Plan, name: str) -> None:
             )
     if kinds[plan.text] != "string":
         raise _wrong_type(name, plan.text, kinds[plan.text], "string")
-    if kinds[plan.id] not in ("string", *_WHOLE):
+    if kinds[plan.id] not in ("string", *_WHOLE_NUMBERS):
         raise _wrong_type(name, plan.id, kinds[plan.id], "string or whole numbers")
     for field in plan.fields:
         if kinds[field].startswith(_UNORDERED):
@@ -547,8 +549,8 @@ def _tells_case(frame: DataFrame) -> bool:
     return str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
 
 
-def _wrong_type(name: str, column: str, got: str, expected: str) -> DocumentTypeError:
+def _wrong_type(name: str, column: str, kind: str, expected: str) -> DocumentTypeError:
     return DocumentTypeError(
-        f"{name}: the column {column!r} is {got}, expected {expected}; "
+        f"{name}: the column {column!r} is {kind}, expected {expected}; "
         f"{name}.withColumn({column!r}, {name}[{column!r}].cast('string')) makes texts of it"
     )

@@ -48,12 +48,12 @@ class FolderName:
         Raises:
             DocumentError: The file is not in the folder.
         """
-        place, whole = _split(path)
-        if not place and not whole.startswith("/"):
+        place, full_path = _split(path)
+        if not place and not full_path.startswith("/"):
             # Sail, an engine for Spark Connect, omits the leading slash of local paths.
-            whole = f"/{whole}"
-        name = whole.removeprefix(f"{self.path}/")
-        if (self.place and place != self.place) or name == whole:
+            full_path = f"/{full_path}"
+        name = full_path.removeprefix(f"{self.path}/")
+        if (self.place and place != self.place) or name == full_path:
             raise DocumentError(
                 f"the file {path!r} is not below {self.place}{self.path}/; name the folder of "
                 "all files"
@@ -152,10 +152,10 @@ class FileSpool:
             if self._files and self._folder is not None:
                 yield from self._documents(self._folder.name)
             if self._refused:
-                none: dict[str, list[str]] = {"id": [], "text": []}
+                empty_columns: dict[str, list[str]] = {"id": [], "text": []}
                 documents = pa.table(
                     {
-                        **none,
+                        **empty_columns,
                         "modified": pa.array([], pa.int64()),
                         **{name: [] for name in self._fields},
                     }

@@ -58,7 +58,7 @@ _PACKAGE_REMEDY = "install the package for the driver and the workers; Spark use
 # The name of a table with the name of its schema.
 _SCHEMA = re.compile(r"(.+)\.(?:`[^`]+`|[^.`]+)$")
 # Parts of the messages of Spark and Sail for an existing output.
-_THERE = ("PATH_ALREADY_EXISTS", "path already exists")
+_EXISTS = ("PATH_ALREADY_EXISTS", "path already exists")
 
 
 def format_of(inputs: list[str], name: str | None) -> str:
@@ -93,7 +93,7 @@ class Input:
     """The JSON lines; ``None`` for other formats."""
     schema: StructType | None = None
     """The columns of JSON lines for an output in another format."""
-    whole: DataFrame | None = None
+    all_columns: DataFrame | None = None
     """The rows with all columns; ``None`` if ``documents`` has all columns, or for JSON lines."""
 
     @property
@@ -101,7 +101,7 @@ class Input:
         """The rows, with everything that ``write`` needs. The caller selects the rows to write."""
         if self.lines is not None:
             return self.lines.documents(with_lines=True)
-        return self.documents if self.whole is None else self.whole
+        return self.documents if self.all_columns is None else self.all_columns
 
     def write(self, rows: DataFrame, path: str, kind: str) -> None:
         """Writes rows of ``rows``. If inputs and output are JSON lines, writes the original lines,
@@ -171,7 +171,7 @@ def read(
             "keep='path:GLOB' compares paths of files, and tables have none; path_field='COLUMN' "
             "names a column"
         )
-    names = FileNames.below(inputs) if has_paths else None
+    names = FileNames.of_inputs(inputs) if has_paths else None
     with _read_errors(f"cannot read {', '.join(inputs)} as {kind}"):
         if kind != "table":
             _refuse_unread(spark, inputs)
@@ -183,7 +183,7 @@ def read(
         # Spark Connect opens the inputs only now, when their columns are requested.
         rows.schema  # noqa: B018 - a property
         if names is not None:
-            return Input(named_files(rows, fields.names, names), whole=rows)
+            return Input(named_files(rows, fields.names, names), all_columns=rows)
     return Input(rows)
 
 
@@ -249,8 +249,8 @@ def _csv(spark: SparkSession, inputs: list[str], text: str) -> DataFrame:
     reader = spark.read.options(**options).schema(schema)
     frame: Any = reader.csv(inputs)
     if text in frame.columns:
-        whole = f.when(f.col(_BROKEN).isNull(), f.coalesce(column(text), f.lit("")))
-        frame = frame.withColumn(text, whole)
+        intact = f.when(f.col(_BROKEN).isNull(), f.coalesce(column(text), f.lit("")))
+        frame = frame.withColumn(text, intact)
     without: DataFrame = frame.drop(_BROKEN)
     return without
 
@@ -314,26 +314,26 @@ def refuse_existing(spark: SparkSession, path: str | None, kind: str) -> None:
         # Spark Connect opens a path when rows are requested. Sail returns no rows for an absent
         # path.
         is_empty = _is_empty(spark, path)
-        there = not is_remote() or not is_empty
+        is_present = not is_remote() or not is_empty
     except Exception as error:
         if is_absent(error):
             return
         raise file_error(f"cannot check whether {path} exists", error) from error
-    if there:
-        raise _is_there(path)
+    if is_present:
+        raise _exists_error(path)
 
 
 def _refuse_table(spark: SparkSession, name: str) -> None:
     schema = _SCHEMA.match(name)
     try:
-        is_there = spark.catalog.tableExists(name)
-        has_schema = is_there or schema is None or spark.catalog.databaseExists(schema[1])
+        is_present = spark.catalog.tableExists(name)
+        has_schema = is_present or schema is None or spark.catalog.databaseExists(schema[1])
     except Exception as error:
         raise file_error(
             f"cannot check whether the table {name} exists", error, "name another table"
         ) from error
-    if is_there:
-        raise _is_there(name)
+    if is_present:
+        raise _exists_error(name)
     if not has_schema:
         raise FileError(
             f"cannot write the table {name}: the schema {schema and schema[1]} does not exist; "
@@ -341,7 +341,7 @@ def _refuse_table(spark: SparkSession, name: str) -> None:
         )
 
 
-def _is_there(path: str) -> FileError:
+def _exists_error(path: str) -> FileError:
     return FileError(f"{path} already exists; name another output, or remove it first")
 
 
@@ -408,6 +408,6 @@ def write_lines(lines: DataFrame, folder: str, mode: str = "error") -> None:
         with file_errors(f"cannot write {folder}"):
             lines.write.mode(mode).text(folder)
     except Exception as error:
-        if any(sign in str(error) for sign in _THERE):
-            raise _is_there(folder) from error
+        if any(sign in str(error) for sign in _EXISTS):
+            raise _exists_error(folder) from error
         raise

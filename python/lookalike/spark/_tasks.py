@@ -62,10 +62,10 @@ class SortedTask:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        there = [batch for batch in batches if batch.num_rows]
-        if not there:
+        nonempty = [batch for batch in batches if batch.num_rows]
+        if not nonempty:
             return
-        table = pa.Table.from_batches(there)
+        table = pa.Table.from_batches(nonempty)
         if table.nbytes > _SHORT_BYTES:
             wide = [
                 field.with_type(pa.large_string()) if pa.types.is_string(field.type) else field

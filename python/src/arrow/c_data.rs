@@ -209,11 +209,11 @@ pub(crate) fn take_column(
     // SAFETY: `children` holds this many pointers to arrays. `from_raw` leaves a released array in
     // the parent, as the interface requires for moved children; the parent's release function skips
     // it.
-    let taken = unsafe {
+    let child = unsafe {
         let column = *outer.children.add(column);
         (!column.is_null()).then(|| FFI_ArrowArray::from_raw(column.cast()))
     };
-    taken.ok_or_else(|| "a column is missing".to_owned())
+    child.ok_or_else(|| "a column is missing".to_owned())
 }
 
 /// Checks that the array matches its type and has at least `rows` rows.
@@ -247,8 +247,8 @@ impl Array {
 
     fn check(&self, kind: &DataType, start: usize, count: usize) -> Result<(), String> {
         let (expected, views) = buffers(kind);
-        let there = usize::try_from(self.n_buffers).unwrap_or(usize::MAX);
-        if there < expected || (there > expected && !views) || there > i32::MAX as usize {
+        let present = usize::try_from(self.n_buffers).unwrap_or(usize::MAX);
+        if present < expected || (present > expected && !views) || present > i32::MAX as usize {
             return Err(format!("it has {} buffers, expected {expected}", self.n_buffers));
         }
         if expected > 0 && self.buffers.is_null() {
@@ -265,7 +265,7 @@ impl Array {
         match kind {
             DataType::Utf8 | DataType::Binary => self.check_offsets::<i32>(start, count),
             DataType::LargeUtf8 | DataType::LargeBinary => self.check_offsets::<i64>(start, count),
-            DataType::Utf8View | DataType::BinaryView => self.check_views(there),
+            DataType::Utf8View | DataType::BinaryView => self.check_views(present),
             DataType::Dictionary(keys, values) => self.check_dictionary(keys, values),
             _ => self.check_children(kind),
         }
@@ -299,9 +299,9 @@ impl Array {
         if usize::try_from(self.n_children) != Ok(kinds.len())
             || (self.children.is_null() && !kinds.is_empty())
         {
-            let there = self.n_children;
+            let present = self.n_children;
             let expected = kinds.len();
-            return Err(format!("it has {there} parts, its type {expected}"));
+            return Err(format!("it has {present} parts, its type {expected}"));
         }
         for (place, kind) in kinds.into_iter().enumerate() {
             // SAFETY: `children` holds this many pointers, each null or valid.

@@ -38,7 +38,7 @@ pub(crate) struct ImportedTable {
     /// The names of the columns. `None` if the data is a single column.
     names: Option<Vec<String>>,
     /// The taken columns with their positions.
-    taken: Vec<(usize, ArrayChunks)>,
+    taken_columns: Vec<(usize, ArrayChunks)>,
 }
 
 /// Imports all data of an object with `__arrow_c_stream__` or `__arrow_c_array__`. This consumes a
@@ -120,7 +120,8 @@ impl Batches {
     }
 
     fn new(schema: FFI_ArrowSchema, names: Option<Vec<String>>, rest: RemainingArrays) -> Self {
-        let columns = ImportedTable { schema, arrays: Vec::new(), names, taken: Vec::new() };
+        let columns =
+            ImportedTable { schema, arrays: Vec::new(), names, taken_columns: Vec::new() };
         Self { columns, rest }
     }
 
@@ -135,30 +136,34 @@ impl Batches {
     pub(crate) fn next(&mut self) -> PyResult<Option<&mut ImportedTable>> {
         let Some(array) = self.rest.next()? else { return Ok(None) };
         self.columns.arrays = vec![array];
-        self.columns.taken.clear();
+        self.columns.taken_columns.clear();
         Ok(Some(&mut self.columns))
     }
 }
 
 /// Returns the pointer in a capsule. Fails if the object is not a capsule of this name. `method` is
 /// the Python method that returned the object.
-fn held<T>(object: &Bound<'_, PyAny>, method: &str, name: &CStr) -> PyResult<NonNull<T>> {
-    let shown = name.to_string_lossy();
+fn capsule_pointer<T>(
+    object: &Bound<'_, PyAny>,
+    method: &str,
+    name: &CStr,
+) -> PyResult<NonNull<T>> {
+    let expected_name = name.to_string_lossy();
     let Ok(capsule) = object.cast::<PyCapsule>() else {
         let got = object.get_type().name()?;
         return Err(DocumentTypeError::new_err(format!(
-            "{method} gave an object of type {got}, expected a capsule {shown:?}"
+            "{method} gave an object of type {got}, expected a capsule {expected_name:?}"
         )));
     };
     let pointer = capsule.pointer_checked(Some(name)).map_err(|_| {
-        let text = format!("{method} gave a capsule of another name, expected {shown:?}");
+        let text = format!("{method} gave a capsule of another name, expected {expected_name:?}");
         DocumentTypeError::new_err(text)
     })?;
     Ok(pointer.cast())
 }
 
 fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
-    let pointer = held::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
+    let pointer = capsule_pointer::<FFI_ArrowArrayStream>(object, "__arrow_c_stream__", STREAM)?;
     // SAFETY: a capsule of this name holds such a stream. `from_raw` moves it out and leaves a
     // released stream, as the interface requires.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
@@ -166,7 +171,7 @@ fn stream(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     // released after an error.
     let read = object.py().detach(move || {
         let schema = schema(&mut stream).map_err(|text| producer_error(&text))?;
-        let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+        let names = c_data::names(&schema).map_err(|reason| unreadable(&reason))?;
         Ok::<_, PyErr>((schema, names, stream))
     });
     let (schema, names, stream) = read?;
@@ -186,14 +191,14 @@ fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray
 /// the stream unread.
 #[pyfunction]
 pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    let pointer = held::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
+    let pointer = capsule_pointer::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
     // SAFETY: as in `stream`. The stream is written back below.
-    let mut taken = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    let schema = stream.py().detach(|| schema(&mut taken));
+    let mut moved = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let schema = stream.py().detach(|| schema(&mut moved));
     // SAFETY: the place contains a released stream, which needs no release.
-    unsafe { pointer.as_ptr().write(taken) };
+    unsafe { pointer.as_ptr().write(moved) };
     let schema = schema.map_err(|text| producer_error(&text))?;
-    c_data::names(&schema).map_err(|what| unreadable(&what))
+    c_data::names(&schema).map_err(|reason| unreadable(&reason))
 }
 
 fn schema(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowSchema, String> {
@@ -213,14 +218,14 @@ fn while_ok(code: i32, stream: &mut FFI_ArrowArrayStream) -> Result<(), String> 
     if code == 0 {
         return Ok(());
     }
-    let what = stream.get_last_error().and_then(|last_error| {
+    let message = stream.get_last_error().and_then(|last_error| {
         // SAFETY: the function is the stream's own; its text is valid until the next call.
         let text = unsafe { last_error(std::ptr::from_mut(stream)) };
         // SAFETY: strings of the interface end with a zero byte.
         let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
         text.map(|text| text.to_string_lossy().into_owned())
     });
-    Err(what.unwrap_or_else(|| format!("its producer failed with the code {code}")))
+    Err(message.unwrap_or_else(|| format!("its producer failed with the code {code}")))
 }
 
 /// Raises the error of a producer. `text` is the message into which Arrow converted it.
@@ -233,11 +238,11 @@ pub(crate) fn producer_failed(text: &str) -> PyResult<()> {
 /// `SystemExit` keeps its type.
 fn producer_error(text: &str) -> PyErr {
     let raised = text.trim_end().lines().next_back().unwrap_or_default();
-    let (kind, what) = raised.split_once(": ").unwrap_or((raised, ""));
+    let (kind, message) = raised.split_once(": ").unwrap_or((raised, ""));
     match kind {
         _ if !text.contains("Python exception") => unreadable(text),
-        "KeyboardInterrupt" => PyKeyboardInterrupt::new_err(what.to_owned()),
-        "SystemExit" => PySystemExit::new_err(what.to_owned()),
+        "KeyboardInterrupt" => PyKeyboardInterrupt::new_err(message.to_owned()),
+        "SystemExit" => PySystemExit::new_err(message.to_owned()),
         _ => unreadable(text),
     }
 }
@@ -250,8 +255,8 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
             "{METHOD} gave an object of type {got}, expected a pair of capsules"
         )));
     };
-    let schema_at = held::<FFI_ArrowSchema>(&schema, METHOD, SCHEMA)?;
-    let array_at = held::<FFI_ArrowArray>(&array, METHOD, ARRAY)?;
+    let schema_at = capsule_pointer::<FFI_ArrowSchema>(&schema, METHOD, SCHEMA)?;
+    let array_at = capsule_pointer::<FFI_ArrowArray>(&array, METHOD, ARRAY)?;
     // SAFETY: capsules of these names hold such structures, and these capsules are alive. Both
     // structures are moved out.
     let (schema, array) = unsafe {
@@ -260,12 +265,12 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
     if array.is_released() {
         return Err(unreadable("the array was taken by another reader already"));
     }
-    let names = c_data::names(&schema).map_err(|what| unreadable(&what))?;
+    let names = c_data::names(&schema).map_err(|reason| unreadable(&reason))?;
     Ok(Batches::new(schema, names, RemainingArrays::Array(Some(array))))
 }
 
-fn unreadable(what: &str) -> PyErr {
-    DocumentError::new_err(format!("the Arrow data cannot be read: {what}"))
+fn unreadable(reason: &str) -> PyErr {
+    DocumentError::new_err(format!("the Arrow data cannot be read: {reason}"))
 }
 
 impl ImportedTable {
@@ -286,44 +291,46 @@ impl ImportedTable {
         let Some(place) = places.next() else {
             return Err(DocumentError::new_err(format!(
                 "the column {name:?} does not exist; {}; text= and id= name columns",
-                self.there()?
+                self.columns_phrase()?
             )));
         };
         if places.next().is_some() {
             let text = format!("several columns have the name {name:?}; rename one of them");
             return Err(DocumentError::new_err(text));
         }
-        self.taken_once(place, &format!("column {name:?}"), is_read)
+        self.column_once(place, &format!("column {name:?}"), is_read)
     }
 
-    /// Returns the column at a position, whatever its type. `what` names it in messages.
-    pub(crate) fn column_at(&mut self, place: usize, what: &str) -> PyResult<ArrayChunks> {
-        self.taken_once(place, what, |_| true)
+    /// Returns the column at a position, whatever its type. `label` names it in messages.
+    pub(crate) fn column_at(&mut self, place: usize, label: &str) -> PyResult<ArrayChunks> {
+        self.column_once(place, label, |_| true)
     }
 
-    /// Returns a column, from `taken` if a caller requested it before.
-    fn taken_once(
+    /// Returns a column, from `taken_columns` if a caller requested it before.
+    fn column_once(
         &mut self,
         place: usize,
-        what: &str,
+        label: &str,
         is_read: impl Fn(&DataType) -> bool,
     ) -> PyResult<ArrayChunks> {
-        if let Some((_, chunks)) = self.taken.iter().find(|(taken, _)| *taken == place) {
+        if let Some((_, chunks)) =
+            self.taken_columns.iter().find(|(position, _)| *position == place)
+        {
             return Ok(chunks.clone());
         }
-        let chunks = self.chunks(Some(place), what, is_read)?;
-        self.taken.push((place, chunks.clone()));
+        let chunks = self.chunks(Some(place), label, is_read)?;
+        self.taken_columns.push((place, chunks.clone()));
         Ok(chunks)
     }
 
     /// The name of the type of the whole data.
     pub(crate) fn kind(&self) -> PyResult<String> {
-        let part = c_data::part(&self.schema, None).map_err(|what| unreadable(&what))?;
+        let part = c_data::part(&self.schema, None).map_err(|reason| unreadable(&reason))?;
         let kind = Field::try_from(part).map(|field| type_name(field.data_type()));
         Ok(kind.unwrap_or_else(|_| "another type".to_owned()))
     }
 
-    fn there(&self) -> PyResult<String> {
+    fn columns_phrase(&self) -> PyResult<String> {
         if let Some(names) = &self.names
             && !names.is_empty()
         {
@@ -335,26 +342,26 @@ impl ImportedTable {
     }
 
     /// The whole data as one column.
-    pub(crate) fn whole(mut self) -> PyResult<ArrayChunks> {
+    pub(crate) fn into_column(mut self) -> PyResult<ArrayChunks> {
         self.chunks(None, "the Arrow data", is_read)
     }
 
-    /// Takes a column, or the whole data if `column` is `None`. `what` names it in messages. If
+    /// Takes a column, or the whole data if `column` is `None`. `label` names it in messages. If
     /// `is_read` rejects its type, the result has no arrays.
     fn chunks(
         &mut self,
         column: Option<usize>,
-        what: &str,
+        label: &str,
         is_read: impl Fn(&DataType) -> bool,
     ) -> PyResult<ArrayChunks> {
         let unreadable = |why: String| {
-            let text = format!("{what} cannot be read: {why}");
+            let text = format!("{label} cannot be read: {why}");
             DocumentError::new_err(text)
         };
         let part = c_data::part(&self.schema, column).map_err(unreadable)?;
         let field = Arc::new(Field::try_from(part).map_err(|_| {
             let name = c_data::format(part);
-            let text = format!("{what}: its type {name:?} is not known; convert it first");
+            let text = format!("{label}: its type {name:?} is not known; convert it first");
             DocumentTypeError::new_err(text)
         })?);
         let kind = field.data_type();
@@ -380,7 +387,7 @@ impl ImportedTable {
                 let rows = c_data::RowRange { start: 0, count: c_data::len(array)?, present: None };
                 (std::mem::replace(array, FFI_ArrowArray::empty()), rows)
             };
-            arrays.push(one(array, kind, rows)?);
+            arrays.push(array_of_rows(array, kind, rows)?);
         }
         Ok(arrays)
     }
@@ -392,7 +399,11 @@ fn is_read(kind: &DataType) -> bool {
 }
 
 /// Imports a range of rows of an array. Rows that are not present become null.
-fn one(array: FFI_ArrowArray, kind: &DataType, rows: c_data::RowRange) -> Result<ArrayRef, String> {
+fn array_of_rows(
+    array: FFI_ArrowArray,
+    kind: &DataType,
+    rows: c_data::RowRange,
+) -> Result<ArrayRef, String> {
     let c_data::RowRange { start, count, present } = rows;
     if *kind == DataType::Null {
         return Ok(Arc::new(NullArray::new(count)));

@@ -87,19 +87,19 @@ impl ValueColumn {
     /// Returns whether the column has integers below 0, and whether it has integers above
     /// `i64::MAX`.
     pub(crate) fn beyond(&self) -> (bool, bool) {
-        let mut below = false;
-        let mut above = false;
+        let mut has_negative = false;
+        let mut has_large = false;
         for array in &self.arrays {
             match array.data_type() {
-                DataType::Int8 => below |= any::<Int8Type>(array, |n| n < 0),
-                DataType::Int16 => below |= any::<Int16Type>(array, |n| n < 0),
-                DataType::Int32 => below |= any::<Int32Type>(array, |n| n < 0),
-                DataType::Int64 => below |= any::<Int64Type>(array, |n| n < 0),
-                DataType::UInt64 => above |= any::<UInt64Type>(array, |n| n > i64::MAX as u64),
+                DataType::Int8 => has_negative |= any::<Int8Type>(array, |n| n < 0),
+                DataType::Int16 => has_negative |= any::<Int16Type>(array, |n| n < 0),
+                DataType::Int32 => has_negative |= any::<Int32Type>(array, |n| n < 0),
+                DataType::Int64 => has_negative |= any::<Int64Type>(array, |n| n < 0),
+                DataType::UInt64 => has_large |= any::<UInt64Type>(array, |n| n > i64::MAX as u64),
                 _ => {}
             }
         }
-        (below, above)
+        (has_negative, has_large)
     }
 
     /// The first row that is null.

@@ -81,8 +81,8 @@ pub(crate) fn array(state: &PickledColumn<'_>) -> PyResult<(Field, ArrayRef)> {
     let (name, kind, nullable, data) = state;
     let refused = |why: String| OptionError::new_err(format!("column {name:?} of a pickle: {why}"));
     let kind = kind_of(kind).ok_or_else(|| refused(format!("unknown type {kind:?}")))?;
-    let made = built(&kind, data).map_err(|error| refused(error.to_string()))?;
-    Ok((Field::new(name, kind, *nullable), make_array(made)))
+    let array_data = built(&kind, data).map_err(|error| refused(error.to_string()))?;
+    Ok((Field::new(name, kind, *nullable), make_array(array_data)))
 }
 
 fn built(kind: &DataType, data: &PickledData<'_>) -> Result<ArrayData, ArrowError> {
@@ -91,8 +91,8 @@ fn built(kind: &DataType, data: &PickledData<'_>) -> Result<ArrayData, ArrowErro
         DataType::FixedSizeList(field, _) => field.data_type(),
         _ => &DataType::Null,
     };
-    let children = children.iter().map(|PickledInner(rows, present, buffers, below)| {
-        if !below.is_empty() {
+    let children = children.iter().map(|PickledInner(rows, present, buffers, inner_children)| {
+        if !inner_children.is_empty() {
             let text = "a value of a list has inner values".to_owned();
             return Err(ArrowError::InvalidArgumentError(text));
         }

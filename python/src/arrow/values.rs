@@ -18,23 +18,23 @@ pub(crate) fn values<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Vec<Bo
         DataType::Float64 => numbers::<Float64Type>(py, array),
         DataType::Utf8 => {
             let texts = array.as_string::<i32>();
-            some(py, array, |row| Ok(PyString::new(py, texts.value(row)).into_any()))
+            build_list(py, array, |row| Ok(PyString::new(py, texts.value(row)).into_any()))
         }
         DataType::LargeUtf8 => {
             let texts = array.as_string::<i64>();
-            some(py, array, |row| Ok(PyString::new(py, texts.value(row)).into_any()))
+            build_list(py, array, |row| Ok(PyString::new(py, texts.value(row)).into_any()))
         }
         DataType::Boolean => {
             let flags = array.as_boolean();
-            some(py, array, |row| Ok(PyBool::new(py, flags.value(row)).to_owned().into_any()))
+            build_list(py, array, |row| Ok(PyBool::new(py, flags.value(row)).to_owned().into_any()))
         }
         DataType::FixedSizeBinary(_) => {
             let bytes = array.as_fixed_size_binary();
-            some(py, array, |row| Ok(PyBytes::new(py, bytes.value(row)).into_any()))
+            build_list(py, array, |row| Ok(PyBytes::new(py, bytes.value(row)).into_any()))
         }
         DataType::FixedSizeList(_, _) => {
             let lists = array.as_fixed_size_list();
-            some(py, array, |row| values(py, lists.value(row).as_ref())?.into_pyobject(py))
+            build_list(py, array, |row| values(py, lists.value(row).as_ref())?.into_pyobject(py))
         }
         other => Err(LookalikeError::new_err(format!(
             "values of type {other} are read by pyarrow or polars: to_pyarrow(), to_polars()"
@@ -50,13 +50,13 @@ where
     T::Native: IntoPyObject<'py>,
 {
     let numbers = array.as_primitive::<T>();
-    some(py, array, |row| {
+    build_list(py, array, |row| {
         let number = numbers.value(row).into_pyobject(py).map_err(Into::<PyErr>::into)?;
         Ok(number.into_any().into_bound())
     })
 }
 
-fn some<'py>(
+fn build_list<'py>(
     py: Python<'py>,
     array: &dyn Array,
     value: impl Fn(usize) -> PyResult<Bound<'py, PyAny>>,

@@ -52,55 +52,55 @@ pub(super) fn matrix<'py>(
     array_over(bytes, dtype(scheme))?.call_method1("reshape", (rows, columns))
 }
 
-/// Converts a user's values: an array or a sequence of integers in the range of `scheme`. `what`
+/// Converts a user's values: an array or a sequence of integers in the range of `scheme`. `label`
 /// names them in messages.
 pub(super) fn parse(
     scheme: PermutationScheme,
-    given: &Bound<'_, PyAny>,
-    what: &str,
+    object: &Bound<'_, PyAny>,
+    label: &str,
 ) -> PyResult<HashValues> {
-    refuse_unordered(given, what)?;
-    let Ok(kind) = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")) else {
-        return parse_each(scheme, given, what);
+    refuse_unordered(object, label)?;
+    let Ok(kind) = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind")) else {
+        return parse_each(scheme, object, label);
     };
     let kind: String = kind.extract()?;
-    if given.getattr("ndim")?.extract::<usize>()? != 1 {
+    if object.getattr("ndim")?.extract::<usize>()? != 1 {
         return Err(PyValueError::new_err(format!(
-            "{what} must have one dimension, got an array of shape {}",
-            given.getattr("shape")?
+            "{label} must have one dimension, got an array of shape {}",
+            object.getattr("shape")?
         )));
     }
     if kind != "i" && kind != "u" {
-        return parse_each(scheme, &given.call_method0("tolist")?, what);
+        return parse_each(scheme, &object.call_method0("tolist")?, label);
     }
-    let is_empty = given.getattr("size")?.extract::<usize>()? == 0;
+    let is_empty = object.getattr("size")?.extract::<usize>()? == 0;
     if !is_empty {
         for name in ["min", "max"] {
-            in_range(scheme, &given.call_method0(name)?, what, false)?;
+            in_range(scheme, &object.call_method0(name)?, label, false)?;
         }
     }
-    let bytes = given.call_method1("astype", (dtype(scheme),))?.call_method0("tobytes")?;
+    let bytes = object.call_method1("astype", (dtype(scheme),))?.call_method0("tobytes")?;
     Ok(HashValues::from_bytes(scheme, bytes.cast::<PyBytes>()?.as_bytes()))
 }
 
 /// Rejects iterables that are not sequences of values.
-fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
-    if given.is_instance_of::<PyBytes>() {
+fn refuse_unordered(object: &Bound<'_, PyAny>, label: &str) -> PyResult<()> {
+    if object.is_instance_of::<PyBytes>() {
         return Err(PyValueError::new_err(format!(
-            "{what} must be integers, got bytes; numpy.frombuffer makes an array of them"
+            "{label} must be integers, got bytes; numpy.frombuffer makes an array of them"
         )));
     }
-    let is_set = given.is_instance_of::<PySet>() || given.is_instance_of::<PyFrozenSet>();
-    if is_set || given.is_instance_of::<PyDict>() {
+    let is_set = object.is_instance_of::<PySet>() || object.is_instance_of::<PyFrozenSet>();
+    if is_set || object.is_instance_of::<PyDict>() {
         return Err(PyTypeError::new_err(format!(
-            "{what} must be a sequence or an array of integers, got {}",
-            given.get_type().name()?
+            "{label} must be a sequence or an array of integers, got {}",
+            object.get_type().name()?
         )));
     }
-    let Ok(mask) = given.getattr("mask") else { return Ok(()) };
+    let Ok(mask) = object.getattr("mask") else { return Ok(()) };
     if mask.call_method0("any")?.is_truthy()? {
         return Err(PyValueError::new_err(format!(
-            "{what} must not be masked, got a masked array; pass array.filled()"
+            "{label} must not be masked, got a masked array; pass array.filled()"
         )));
     }
     Ok(())
@@ -108,12 +108,12 @@ fn refuse_unordered(given: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
 
 fn parse_each(
     scheme: PermutationScheme,
-    given: &Bound<'_, PyAny>,
-    what: &str,
+    object: &Bound<'_, PyAny>,
+    label: &str,
 ) -> PyResult<HashValues> {
-    let mut values = memory::with_capacity(given.len().unwrap_or(0))?;
-    for value in given.try_iter()? {
-        values.push(in_range(scheme, &value?, what, scheme == PermutationScheme::Legacy)?);
+    let mut values = memory::with_capacity(object.len().unwrap_or(0))?;
+    for value in object.try_iter()? {
+        values.push(in_range(scheme, &value?, label, scheme == PermutationScheme::Legacy)?);
     }
     Ok(match scheme {
         PermutationScheme::Affine32 => {
@@ -131,7 +131,7 @@ fn parse_each(
 pub(super) fn in_range(
     scheme: PermutationScheme,
     value: &Bound<'_, PyAny>,
-    what: &str,
+    label: &str,
     overflows: bool,
 ) -> PyResult<u64> {
     let bits = if scheme == PermutationScheme::Affine32 { 32 } else { 64 };
@@ -142,13 +142,13 @@ pub(super) fn in_range(
     }
     if value.call_method0("__index__").is_err() {
         return Err(PyTypeError::new_err(format!(
-            "{what} must be integers, got {} ({})",
+            "{label} must be integers, got {} ({})",
             value.repr()?,
             value.get_type().name()?
         )));
     }
     let text = format!(
-        "{what} out of range for scheme '{}': expected 0 to 2**{bits} - 1, got {value}",
+        "{label} out of range for scheme '{}': expected 0 to 2**{bits} - 1, got {value}",
         scheme.name()
     );
     Err(if overflows { PyOverflowError::new_err(text) } else { PyValueError::new_err(text) })

@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyType};
 use super::arrays;
 use super::memory;
 use super::memory::memory_error;
-use super::minhash::{MinHash, UpdateTools, means_of};
+use super::minhash::{MinHash, UpdateTools, tools_of};
 use super::token_bytes::{TokenBytes, with_short_list};
 use super::tokens::TokenText;
 use crate::error::OptionError;
@@ -37,7 +37,7 @@ impl TokenSets<'_> {
     fn values(
         &self,
         py: Python<'_>,
-        (means, hasher): (&UpdateTools, TokenHasher),
+        (tools, hasher): (&UpdateTools, TokenHasher),
         threads: usize,
     ) -> PyResult<Vec<HashValues>> {
         let tokens = self.tokens.slices();
@@ -45,15 +45,16 @@ impl TokenSets<'_> {
         py.detach(|| {
             let share = ends.len().div_ceil(threads).max(1);
             if share == ends.len() {
-                return values_between((means, hasher), tokens, 0, ends);
+                return values_between((tools, hasher), tokens, 0, ends);
             }
             std::thread::scope(|scope| {
                 let running: Vec<_> = (0..ends.len())
                     .step_by(share)
                     .map(|at| {
                         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
-                        let mine = &ends[at..ends.len().min(at + share)];
-                        let work = move || values_between((means, hasher), tokens, start, mine);
+                        let part_ends = &ends[at..ends.len().min(at + share)];
+                        let work =
+                            move || values_between((tools, hasher), tokens, start, part_ends);
                         Builder::new().spawn_scoped(scope, work).map_err(|_| work)
                     })
                     .collect();
@@ -73,7 +74,7 @@ fn joined(thread: ScopedJoinHandle<'_, PyResult<Vec<HashValues>>>) -> PyResult<V
 }
 
 fn values_between(
-    (means, hasher): (&UpdateTools, TokenHasher),
+    (tools, hasher): (&UpdateTools, TokenHasher),
     tokens: &[&[u8]],
     start: usize,
     ends: &[usize],
@@ -82,7 +83,7 @@ fn values_between(
     let mut from = start;
     ends.iter()
         .map(|&end| {
-            let values = means.values_of_bytes(hasher, &tokens[from..end], &mut hashes);
+            let values = tools.values_of_bytes(hasher, &tokens[from..end], &mut hashes);
             from = end;
             values
         })
@@ -93,7 +94,7 @@ fn values_between(
 /// cache. Computes the values of several sets together while other threads run Python code.
 fn one_by_one<'py>(
     py: Python<'py>,
-    (means, hasher): (&UpdateTools, TokenHasher),
+    (tools, hasher): (&UpdateTools, TokenHasher),
     sets: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     text: TokenText,
     mut take: impl FnMut(HashValues) -> PyResult<()>,
@@ -110,35 +111,35 @@ fn one_by_one<'py>(
             ends.push(hashes.len());
         }
         if !is_short || hashes.len() >= GATHERED || ends.len() >= GATHERED {
-            take_gathered(py, means, &mut hashes, &mut ends, &mut take)?;
+            take_gathered(py, tools, &mut hashes, &mut ends, &mut take)?;
         }
         if !is_short {
-            take(means.values_of(&set, text)?.map_or_else(|| means.empty_values(), Ok)?)?;
+            take(tools.values_of(&set, text)?.map_or_else(|| tools.empty_values(), Ok)?)?;
         }
     }
-    take_gathered(py, means, &mut hashes, &mut ends, &mut take)
+    take_gathered(py, tools, &mut hashes, &mut ends, &mut take)
 }
 
 /// Calls `take` with the values of the hashed sets, and removes these sets from the buffers.
 fn take_gathered(
     py: Python<'_>,
-    means: &UpdateTools,
+    tools: &UpdateTools,
     hashes: &mut Vec<u64>,
     ends: &mut Vec<usize>,
     take: impl FnMut(HashValues) -> PyResult<()>,
 ) -> PyResult<()> {
-    let made = py.detach(|| permuted(means, hashes, ends))?;
+    let all_values = py.detach(|| permuted(tools, hashes, ends))?;
     hashes.clear();
     ends.clear();
     py.check_signals()?;
-    made.into_iter().try_for_each(take)
+    all_values.into_iter().try_for_each(take)
 }
 
 /// Computes the values of sets whose hashes end at `ends`.
-fn permuted(means: &UpdateTools, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
+fn permuted(tools: &UpdateTools, hashes: &mut [u64], ends: &[usize]) -> PyResult<Vec<HashValues>> {
     let mut from = 0;
     let values = ends.iter().map(|&end| {
-        let values = means.lowered(&mut hashes[from..end]);
+        let values = tools.lowered(&mut hashes[from..end]);
         from = end;
         values
     });
@@ -147,7 +148,7 @@ fn permuted(means: &UpdateTools, hashes: &mut [u64], ends: &[usize]) -> PyResult
 
 /// Calls `take` with the values of each of `sets`, in order.
 fn each_set(
-    means: &UpdateTools,
+    tools: &UpdateTools,
     sets: &Bound<'_, PyAny>,
     text: TokenText,
     threads: usize,
@@ -156,28 +157,28 @@ fn each_set(
     let py = sets.py();
     let mut sets = sets.try_iter()?;
     let most = threads.saturating_mul(GATHERED_EACH);
-    let Some(hasher) = means.hasher else {
+    let Some(hasher) = tools.hasher else {
         for set in sets {
-            let values = means.values_of(&set?, text)?;
-            take(values.map_or_else(|| means.empty_values(), Ok)?)?;
+            let values = tools.values_of(&set?, text)?;
+            take(values.map_or_else(|| tools.empty_values(), Ok)?)?;
             py.check_signals()?;
         }
         return Ok(());
     };
     if threads == 1 {
-        return one_by_one(py, (means, hasher), sets, text, take);
+        return one_by_one(py, (tools, hasher), sets, text, take);
     }
     loop {
-        let mut gathered = TokenSets::default();
-        while gathered.tokens.len() < most && gathered.ends.len() < most {
+        let mut batch = TokenSets::default();
+        while batch.tokens.len() < most && batch.ends.len() < most {
             let Some(set) = sets.next() else { break };
-            gathered.tokens.add(&set?, text)?;
-            gathered.ends.push(gathered.tokens.len());
+            batch.tokens.add(&set?, text)?;
+            batch.ends.push(batch.tokens.len());
         }
-        if gathered.ends.is_empty() {
+        if batch.ends.is_empty() {
             return Ok(());
         }
-        gathered.values(py, (means, hasher), threads)?.into_iter().try_for_each(&mut take)?;
+        batch.values(py, (tools, hasher), threads)?.into_iter().try_for_each(&mut take)?;
         py.check_signals()?;
     }
 }
@@ -192,16 +193,16 @@ fn ds_bulk<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = sets.py();
-    let made = PyList::empty(py);
+    let objects = PyList::empty(py);
     let first = prototype.try_borrow()?.current(py)?;
-    each_set(&means_of(prototype)?, sets, TokenText::Refused, checked(threads)?, |mut values| {
+    each_set(&tools_of(prototype)?, sets, TokenText::Refused, checked(threads)?, |mut values| {
         values.lower_to(&first);
         let object = class.call_method1(pyo3::intern!(py, "__new__"), (class,))?;
-        let made_like = object.cast::<MinHash>()?;
-        made_like.try_borrow_mut()?.set_like(py, &*prototype.try_borrow()?, values);
-        made.append(object)
+        let minhash = object.cast::<MinHash>()?;
+        minhash.try_borrow_mut()?.set_like(py, &*prototype.try_borrow()?, values);
+        objects.append(object)
     })?;
-    Ok(made)
+    Ok(objects)
 }
 
 /// Returns a matrix whose rows are the values of `sets`, computed with the parameters of
@@ -212,16 +213,16 @@ fn ds_matrix<'py>(
     sets: &Bound<'py, PyAny>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let means = means_of(prototype)?;
+    let tools = tools_of(prototype)?;
     let mut bytes = Vec::new();
     let mut rows = 0;
-    each_set(&means, sets, TokenText::Encoded, checked(threads)?, |values| {
+    each_set(&tools, sets, TokenText::Encoded, checked(threads)?, |values| {
         values.append_to(&mut bytes).map_err(memory_error)?;
         rows += 1;
         Ok(())
     })?;
     let bytes = memory::byte_array(sets.py(), bytes.len(), |array| array.copy_from_slice(&bytes))?;
-    arrays::matrix(&bytes, means.scheme, rows, means.permutations.a.len())
+    arrays::matrix(&bytes, tools.scheme, rows, tools.permutations.a.len())
 }
 
 fn checked(threads: usize) -> PyResult<usize> {

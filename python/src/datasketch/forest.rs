@@ -33,10 +33,10 @@ fn merged(sorted: &[Arc<[u8]>], fresh: &[Arc<[u8]>]) -> Vec<Arc<[u8]>> {
 
 impl Tree {
     /// The keys whose bytes begin with `prefix`, ordered by their bytes and then by insertion.
-    fn below<'a>(&'a self, prefix: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
+    fn with_prefix<'a>(&'a self, prefix: &'a [u8]) -> impl Iterator<Item = u32> + 'a {
         let first = self.sorted.partition_point(|bytes| **bytes < *prefix);
-        let below = self.sorted[first..].iter().take_while(|bytes| bytes.starts_with(prefix));
-        below.filter_map(|bytes| self.members.get(bytes)).flatten().copied()
+        let matching = self.sorted[first..].iter().take_while(|bytes| bytes.starts_with(prefix));
+        matching.filter_map(|bytes| self.members.get(bytes)).flatten().copied()
     }
 }
 
@@ -227,7 +227,7 @@ impl Forest {
         let mut found = Vec::new();
         'all: for depth in (1..=self.depth).rev() {
             for (tree, piece) in self.trees.iter().zip(bytes.chunks_exact(width.max(1))) {
-                for number in tree.below(&piece[..depth * value]) {
+                for number in tree.with_prefix(&piece[..depth * value]) {
                     if !std::mem::replace(&mut is_found[number as usize], true) {
                         found.push(number);
                         if found.len() >= count {

@@ -41,10 +41,10 @@ fn ds_kernels() -> Vec<String> {
 /// The SHA-1 hashes of `tokens`, computed by the named kernel.
 #[pyfunction]
 fn ds_kernel_sha1(name: &str, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    let mut gathered = TokenBytes::default();
-    gathered.add(tokens, TokenText::Refused)?;
+    let mut buffer = TokenBytes::default();
+    buffer.add(tokens, TokenText::Refused)?;
     let mut hashes = Vec::new();
-    sha1::hash_all(named(name)?, gathered.slices(), &mut hashes);
+    sha1::hash_all(named(name)?, buffer.slices(), &mut hashes);
     Ok(hashes)
 }
 

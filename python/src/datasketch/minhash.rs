@@ -91,7 +91,7 @@ impl MinHash {
     }
 
     /// Returns the tools for adding tokens. Fails for a frozen object.
-    fn means(&self, py: Python<'_>) -> PyResult<UpdateTools> {
+    fn tools(&self, py: Python<'_>) -> PyResult<UpdateTools> {
         match (&self.permutations, &self.hashfunc) {
             (Some(permutations), Some(function)) => Ok(UpdateTools {
                 scheme: self.scheme,
@@ -139,9 +139,9 @@ impl UpdateTools {
         if let Some(count) = self.lower_by_list(hasher, tokens, text, &mut values)? {
             return Ok((count > 0).then_some(values));
         }
-        let mut gathered = TokenBytes::default();
-        gathered.add(tokens, text)?;
-        let slices = gathered.slices();
+        let mut buffer = TokenBytes::default();
+        buffer.add(tokens, text)?;
+        let slices = buffer.slices();
         if slices.is_empty() {
             return Ok(None);
         }
@@ -267,8 +267,8 @@ pub(super) fn scheme_named(name: &str) -> PyResult<PermutationScheme> {
 }
 
 /// Returns the tools of a Python object for adding tokens.
-pub(super) fn means_of(minhash: &Bound<'_, MinHash>) -> PyResult<UpdateTools> {
-    minhash.try_borrow()?.means(minhash.py())
+pub(super) fn tools_of(minhash: &Bound<'_, MinHash>) -> PyResult<UpdateTools> {
+    minhash.try_borrow()?.tools(minhash.py())
 }
 
 #[pymethods]
@@ -308,14 +308,14 @@ impl MinHash {
     ) -> PyResult<()> {
         self.scheme = scheme_named(scheme)?;
         self.values = match hashvalues {
-            Some(given) => arrays::parse(self.scheme, given, "hash values")?,
+            Some(object) => arrays::parse(self.scheme, object, "hash values")?,
             None => self.scheme.empty_values(num_perm).map_err(memory_error)?,
         };
         self.shared = None;
         self.take_hashfunc(hashfunc, hasher);
         self.permutations = None;
-        if let Some(given) = permutations {
-            self.set_permutations(given)?;
+        if let Some(object) = permutations {
+            self.set_permutations(object)?;
         } else if self.hashfunc.is_some() {
             let word = seed.bind(py).extract::<u32>().map_err(|_| {
                 PyValueError::new_err(format!(
@@ -409,9 +409,9 @@ impl MinHash {
     }
 
     #[setter]
-    fn set_hashvalues(slf: &Bound<'_, Self>, given: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn set_hashvalues(slf: &Bound<'_, Self>, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let scheme = slf.try_borrow()?.scheme;
-        let values = arrays::parse(scheme, given, "hash values")?;
+        let values = arrays::parse(scheme, object, "hash values")?;
         let mut this = slf.try_borrow_mut()?;
         if let Some(permutations) = &this.permutations
             && permutations.a.len() != values.len()
@@ -445,10 +445,10 @@ impl MinHash {
     }
 
     #[setter]
-    fn set_permutations(&mut self, given: &Bound<'_, PyAny>) -> PyResult<()> {
-        let what = "permutation parameters";
-        let a = arrays::parse(self.scheme, &given.get_item(0)?, what)?;
-        let b = arrays::parse(self.scheme, &given.get_item(1)?, what)?;
+    fn set_permutations(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let label = "permutation parameters";
+        let a = arrays::parse(self.scheme, &object.get_item(0)?, label)?;
+        let b = arrays::parse(self.scheme, &object.get_item(1)?, label)?;
         if a.len() != b.len() {
             return Err(PyValueError::new_err(format!(
                 "permutation parameters must be as many of the first kind as of the second, got \
@@ -483,22 +483,22 @@ impl MinHash {
     /// scheme cannot hold. Raises `AttributeError` for a frozen sketch.
     fn update(slf: &Bound<'_, Self>, b: Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
-        let means = means_of(slf)?;
-        let mut hash = match means.hasher {
-            None => tokens::own_hash(means.scheme, means.function.bind(py), b)?,
+        let tools = tools_of(slf)?;
+        let mut hash = match tools.hasher {
+            None => tokens::own_hash(tools.scheme, tools.function.bind(py), b)?,
             Some(hasher) => tokens::hash_one(hasher, &tokens::bytes_of(b, TokenText::Refused)?),
         };
         let hashes = std::slice::from_mut(&mut hash);
         let mut this = slf.try_borrow_mut()?;
         let values = this.own_values(py)?;
-        means.permutations.lower(InstructionSet::best(), means.scheme, hashes, values);
+        tools.permutations.lower(InstructionSet::best(), tools.scheme, hashes, values);
         Ok(())
     }
 
     /// Adds tokens to the set.
     fn update_batch(slf: &Bound<'_, Self>, b: &Bound<'_, PyAny>) -> PyResult<()> {
-        let means = means_of(slf)?;
-        if let Some(values) = means.values_of(b, TokenText::Refused)? {
+        let tools = tools_of(slf)?;
+        if let Some(values) = tools.values_of(b, TokenText::Refused)? {
             slf.try_borrow_mut()?.own_values(slf.py())?.lower_to(&values);
         }
         Ok(())
@@ -507,14 +507,16 @@ impl MinHash {
     /// The number of values that equal the value of `other` at the same position.
     fn _equal_values(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<usize> {
         let other = other.try_borrow()?;
-        Ok(self.with_values(py, |mine| other.with_values(py, |theirs| mine.equal_to(theirs))))
+        Ok(self.with_values(py, |own_values| {
+            other.with_values(py, |other_values| own_values.equal_to(other_values))
+        }))
     }
 
     /// Lowers each value to the value of `other` if that is smaller.
     fn _merge_values(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
-        let theirs = other.try_borrow()?.current(py)?;
-        slf.try_borrow_mut()?.own_values(py)?.lower_to(&theirs);
+        let other_values = other.try_borrow()?.current(py)?;
+        slf.try_borrow_mut()?.own_values(py)?.lower_to(&other_values);
         Ok(())
     }
 

@@ -22,7 +22,9 @@ fn ds_optimal_bands(
         false_positive: false_positive_weight,
         false_negative: false_negative_weight,
     };
-    call::long(py, None, |watch| jaccard_bands(threshold, num_perm, weights, || watch.go_on()))
+    call::long(py, None, |watch| {
+        jaccard_bands(threshold, num_perm, weights, || watch.check_cancelled())
+    })
 }
 
 /// Returns the areas of false positives and of false negatives.
@@ -48,7 +50,9 @@ fn ds_optimal_containment_bands(
         false_negative: false_negative_weight,
     };
     call::long(py, None, |watch| {
-        containment_bands(threshold, (num_perm, most_rows), ratio, weights, || watch.go_on())
+        containment_bands(threshold, (num_perm, most_rows), ratio, weights, || {
+            watch.check_cancelled()
+        })
     })
 }
 
@@ -64,7 +68,7 @@ fn ds_best_partitions(
     num_part: usize,
 ) -> PyResult<Vec<(usize, usize)>> {
     let plan = PartitionPlan::new(&sizes, &counts, num_part).map_err(partitions_error)?;
-    let intervals = call::long(py, None, |watch| plan.intervals(|| watch.go_on()))?;
+    let intervals = call::long(py, None, |watch| plan.intervals(|| watch.check_cancelled()))?;
     intervals.map_err(partitions_error)
 }
 

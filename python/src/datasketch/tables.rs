@@ -354,9 +354,9 @@ impl LshTables {
             let mut this = slf.try_borrow_mut()?;
             let records: Vec<u32> = this.store.records_of(owner).collect();
             this.store.remove(owner);
-            let none = || py.None();
+            let empty_key = || py.None();
             let keys = &mut this.keys;
-            records.iter().map(|&r| std::mem::replace(&mut keys[r as usize], none())).collect()
+            records.iter().map(|&r| std::mem::replace(&mut keys[r as usize], empty_key())).collect()
         };
         drop(dropped);
         Ok(())
@@ -366,14 +366,14 @@ impl LshTables {
     fn _add_all(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let owners = Self::all_owners(other)?;
-        let theirs: Vec<(Py<PyAny>, BandBytes)> = {
+        let other_records: Vec<(Py<PyAny>, BandBytes)> = {
             let other = other.try_borrow()?;
             let records = owners.iter().flat_map(|&owner| other.store.records_of(owner));
             records
                 .map(|n| (other.keys[n as usize].clone_ref(py), other.store.bands_of(n)))
                 .collect()
         };
-        theirs.iter().try_for_each(|(key, bands)| Self::add(slf, key.bind(py), bands))
+        other_records.iter().try_for_each(|(key, bands)| Self::add(slf, key.bind(py), bands))
     }
 
     fn _has(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -31,7 +31,7 @@ pub(super) struct TokenBytes<'py> {
     /// References that keep the tokens alive.
     tuples: Vec<Bound<'py, PyTuple>>,
     /// Copies of tokens that are neither plain `bytes` nor an allowed `str`, such as a `bytearray`.
-    made: Vec<Bound<'py, PyBytes>>,
+    copies: Vec<Bound<'py, PyBytes>>,
     /// The bytes of the tokens. `self` keeps them alive, so the lifetime `'static`
     /// must not become public.
     slices: Vec<&'static [u8]>,
@@ -82,10 +82,10 @@ impl<'py> TokenBytes<'py> {
         let bytes = tokens::bytes_of(token, text)?;
         // Convert instances of a subclass to plain `bytes`.
         let bytes = PyBytes::new(bytes.py(), bytes.as_bytes());
-        // SAFETY: `made` keeps the object alive.
+        // SAFETY: `copies` keeps the object alive.
         let slice = unsafe { bytes_at(bytes.as_ptr(), TokenText::Refused) };
         self.slices.extend(slice);
-        self.made.push(bytes);
+        self.copies.push(bytes);
         Ok(())
     }
 }
@@ -101,8 +101,8 @@ pub(super) fn parts<'a>(tokens: &'a [&'a [u8]]) -> impl Iterator<Item = &'a [&'a
             bytes <= PART_BYTES
         };
         let count = rest.iter().take(PART).take_while(fits).count();
-        let (part, behind) = rest.split_at(count.max(1).min(rest.len()));
-        rest = behind;
+        let (part, tail) = rest.split_at(count.max(1).min(rest.len()));
+        rest = tail;
         (!part.is_empty()).then_some(part)
     })
 }
@@ -193,10 +193,12 @@ fn part_of_list<'py>(
 fn has_lock(py: Python<'_>) -> bool {
     static HAS_LOCK: PyOnceLock<bool> = PyOnceLock::new();
     *HAS_LOCK.get_or_init(py, || {
-        let asked = py.import("sys").and_then(|sys| sys.getattr_opt("_is_gil_enabled"));
-        match asked {
+        let attribute = py.import("sys").and_then(|sys| sys.getattr_opt("_is_gil_enabled"));
+        match attribute {
             Ok(None) => true,
-            Ok(Some(ask)) => ask.call0().and_then(|answer| answer.is_truthy()).unwrap_or(false),
+            Ok(Some(function)) => {
+                function.call0().and_then(|answer| answer.is_truthy()).unwrap_or(false)
+            }
             Err(_) => false,
         }
     })

@@ -41,13 +41,13 @@ impl Weights {
         for sample in 0..self.samples {
             let row = sample * self.dimensions..(sample + 1) * self.dimensions;
             if let Some(columns) = columns {
-                let taken = |from: &[f32], to: &mut Vec<f32>| {
+                let copy_columns = |from: &[f32], to: &mut Vec<f32>| {
                     to.clear();
                     to.extend(columns.iter().map(|&column| from[column]));
                 };
-                taken(&self.rates[row.clone()], &mut rates);
-                taken(&self.betas[row.clone()], &mut betas);
-                taken(&self.ln_cs[row.clone()], &mut ln_cs);
+                copy_columns(&self.rates[row.clone()], &mut rates);
+                copy_columns(&self.betas[row.clone()], &mut betas);
+                copy_columns(&self.ln_cs[row.clone()], &mut ln_cs);
             }
             loops::sample(
                 InstructionSet::best(),
@@ -116,7 +116,7 @@ impl Weights {
     ) -> PyResult<Self> {
         let [rates, ln_cs, betas] = [rates, ln_cs, betas].map(floats);
         let expected = dimensions.checked_mul(samples);
-        if [&rates, &ln_cs, &betas].iter().any(|given| Some(given.len()) != expected) {
+        if [&rates, &ln_cs, &betas].iter().any(|array| Some(array.len()) != expected) {
             return Err(PyValueError::new_err(format!(
                 "expected parameters of the shape ({samples}, {dimensions}), got {} rates, {} \
                  ln_cs and {} betas",

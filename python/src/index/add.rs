@@ -4,7 +4,7 @@
 use super::convert::{id as id_text, text};
 use super::json::{kind, metadata};
 use super::open_index::Handle;
-use crate::call::staying;
+use crate::call::without_unwind;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
 use crate::input::text::PARTS;
@@ -117,14 +117,14 @@ pub(super) struct ProgressCallback {
 }
 
 impl ProgressCallback {
-    /// Calls the function, if it is set. `done` is the number of documents taken from the input.
+    /// Calls the function, if it is set. `count` is the number of documents taken from the input.
     ///
     /// # Errors
     /// Exceptions of the function.
-    pub(super) fn report(&self, done: u64) -> PyResult<()> {
+    pub(super) fn report(&self, count: u64) -> PyResult<()> {
         let Self { progress: Some(progress), total } = self else { return Ok(()) };
-        let what = (Stage::Add.to_string(), done, *total);
-        Python::attach(|py| staying(|| progress.call1(py, what)).map(drop))
+        let arguments = (Stage::Add.to_string(), count, *total);
+        Python::attach(|py| without_unwind(|| progress.call1(py, arguments)).map(drop))
     }
 }
 
@@ -132,7 +132,7 @@ impl Feed for IteratorRows {
     type Text = PyBackedStr;
 
     fn fill_batch(&mut self, batch: &mut DocumentBatch<PyBackedStr>) -> PyResult<bool> {
-        Python::attach(|py| staying(|| self.take(py, batch)))
+        Python::attach(|py| without_unwind(|| self.take(py, batch)))
     }
 }
 
@@ -258,18 +258,18 @@ impl IteratorRows {
         let row = self.row;
         let py = id.py();
         let id = id_text(id, || format!("document {row}: {id_name}"))?;
-        let given = texts.iter().filter(|(given, _)| texts.len() == 1 || !given.is_none());
-        let given = given.map(|(given, name)| text(given, || format!("document {row}: {name}")));
-        let mut given: Vec<PyBackedStr> = given.collect::<PyResult<_>>()?;
-        let one_text = match (given.pop(), given.is_empty()) {
+        let values = texts.iter().filter(|(value, _)| texts.len() == 1 || !value.is_none());
+        let values = values.map(|(value, name)| text(value, || format!("document {row}: {name}")));
+        let mut values: Vec<PyBackedStr> = values.collect::<PyResult<_>>()?;
+        let one_text = match (values.pop(), values.is_empty()) {
             (Some(only), true) => only,
             (None, _) => {
                 let text = format!("document {row}: all its texts are None: leave it out");
                 return Err(DocumentError::new_err(text));
             }
             (Some(last), false) => {
-                given.push(last);
-                let parts: Vec<&str> = given.iter().map(|text| &**text).collect();
+                values.push(last);
+                let parts: Vec<&str> = values.iter().map(|text| &**text).collect();
                 PyBackedStr::try_from(PyString::new(py, &parts.join(PARTS)))?
             }
         };
@@ -289,8 +289,8 @@ impl IteratorRows {
 }
 
 /// Returns a phrase for messages: `the text` for a member `text`, `the text in "body"` for another.
-fn in_member(what: &str, name: &str) -> String {
-    if name == what { format!("the {what}") } else { format!("the {what} in {name:?}") }
+fn in_member(label: &str, name: &str) -> String {
+    if name == label { format!("the {label}") } else { format!("the {label} in {name:?}") }
 }
 
 /// Returns a member of a record, or `None` if the record does not have it.
@@ -325,16 +325,16 @@ pub(super) fn with_row(py: Python<'_>, error: PyErr, row: u64) -> PyErr {
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
-    how: &AddSettings,
+    settings: &AddSettings,
     feed: impl Feed,
 ) -> PyResult<AddTuple> {
-    let options = how.options();
+    let options = settings.options();
     // Drop the feed without the lock as well, because a producer may wait for the lock.
-    let done = py.detach(move || {
+    let result = py.detach(move || {
         let mut feed = feed;
         add_documents(&handle.index, &options, |batch| feed.fill_batch(batch))
     });
-    done.map(|added| counts(&added)).map_err(|interrupted| error_of(py, *interrupted))
+    result.map(|added| counts(&added)).map_err(|interrupted| error_of(py, *interrupted))
 }
 
 fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> PyErr {
@@ -353,21 +353,21 @@ fn error_of(py: Python<'_>, interrupted: InterruptedAdd<FeedError<PyErr>>) -> Py
 pub(super) fn add_one(
     py: Python<'_>,
     handle: &Handle,
-    how: &AddSettings,
+    settings: &AddSettings,
     document: NewDocument<PyBackedStr>,
 ) -> PyResult<AddTuple> {
-    let mut one = Some(document);
-    let mut options = how.options();
+    let mut pending = Some(document);
+    let mut options = settings.options();
     options.threads = NonZeroUsize::MIN;
-    let done = py.detach(|| {
+    let result = py.detach(|| {
         add_documents(&handle.index, &options, |batch| {
-            if let Some(document) = one.take() {
+            if let Some(document) = pending.take() {
                 batch.push(document);
             }
             Ok::<bool, PyErr>(false)
         })
     });
-    done.map(|added| counts(&added)).map_err(|interrupted| match interrupted.error {
+    result.map(|added| counts(&added)).map_err(|interrupted| match interrupted.error {
         FeedError::Feed(error) => error,
         FeedError::Index(error) | FeedError::Document { error, .. } => index_error(error),
     })

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// The reason why a value cannot be converted to JSON, and the path of this value in the row.
 pub(super) struct ValueError {
     /// The path, from the innermost name to the outermost.
-    way: Vec<String>,
+    path: Vec<String>,
     pub(super) why: ValueErrorKind,
 }
 
@@ -37,19 +37,19 @@ pub(super) enum ValueErrorKind {
 impl ValueError {
     /// Returns the path with the name of its column, such as `tags.0`.
     pub(super) fn path(&self, column: &str) -> String {
-        let inner = self.way.iter().rev().map(String::as_str);
+        let inner = self.path.iter().rev().map(String::as_str);
         std::iter::once(column).chain(inner).collect::<Vec<_>>().join(".")
     }
 
     fn inside(mut self, of: impl ToString) -> Self {
-        self.way.push(of.to_string());
+        self.path.push(of.to_string());
         self
     }
 }
 
 impl From<ValueErrorKind> for ValueError {
     fn from(why: ValueErrorKind) -> Self {
-        Self { way: Vec::new(), why }
+        Self { path: Vec::new(), why }
     }
 }
 
@@ -60,20 +60,20 @@ type ReadResult = Result<Value, ValueError>;
 /// with more values than fit in memory.
 pub(super) struct ValueReader {
     /// Remaining bytes of JSON.
-    left: usize,
+    remaining: usize,
     /// Whether nested values are allowed.
     nests: bool,
 }
 
 impl ValueReader {
     pub(super) fn new() -> Self {
-        Self { left: MAX_METADATA_BYTES, nests: true }
+        Self { remaining: MAX_METADATA_BYTES, nests: true }
     }
 
     /// Creates a reader for a single text. It limits no length: other code checks
     /// the length of texts.
     pub(super) fn of_text() -> Self {
-        Self { left: usize::MAX, nests: false }
+        Self { remaining: usize::MAX, nests: false }
     }
 
     /// Converts the value of a row of a column.
@@ -113,7 +113,7 @@ impl ValueReader {
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), ValueError> {
-        self.left = self.left.checked_sub(bytes).ok_or(ValueErrorKind::TooMuch)?;
+        self.remaining = self.remaining.checked_sub(bytes).ok_or(ValueErrorKind::TooMuch)?;
         Ok(())
     }
 
@@ -231,15 +231,15 @@ impl ValueReader {
         self.values(list.values(), of, range)
     }
 
-    /// Converts consecutive values to a list. `some` contains their start and their number.
+    /// Converts consecutive values to a list. `bounds` contains their start and their number.
     fn values(
         &mut self,
         array: &dyn Array,
         field: &Field,
-        some: Option<(usize, usize)>,
+        bounds: Option<(usize, usize)>,
     ) -> ReadResult {
         let mut values = Vec::new();
-        for (at, row) in within(array, some)?.enumerate() {
+        for (at, row) in within(array, bounds)?.enumerate() {
             let value = self.value(array, field, row);
             values.push(value.map_err(|wrong| wrong.inside(at))?);
         }
@@ -255,8 +255,8 @@ impl ValueReader {
             return Err(damaged("its map has no keys and values"));
         };
         let mut pairs = Vec::new();
-        let some = range(list.value_offsets(), row);
-        for (at, row) in within(list.values().as_ref(), some)?.enumerate() {
+        let bounds = range(list.value_offsets(), row);
+        for (at, row) in within(list.values().as_ref(), bounds)?.enumerate() {
             self.spend(1)?;
             let mut pair = Vec::with_capacity(fields.len());
             for (field, column) in fields.iter().zip(columns.columns()) {
@@ -281,23 +281,23 @@ fn range<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Option<(usize, usize)
 }
 
 /// Returns the range of these values. Fails if the array does not contain them.
-fn within(array: &dyn Array, some: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
-    let range = some.and_then(|(start, count)| Some(start..start.checked_add(count)?));
+fn within(array: &dyn Array, bounds: Option<(usize, usize)>) -> Result<Range<usize>, ValueError> {
+    let range = bounds.and_then(|(start, count)| Some(start..start.checked_add(count)?));
     let range = range.filter(|range| range.end <= array.len());
     range.ok_or_else(|| damaged("its offsets leave the values"))
 }
 
 /// Converts a number. Returns `None` for other types.
 fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> {
-    let whole = match kind {
-        DataType::Int8 => whole::<Int8Type>(array, row),
-        DataType::Int16 => whole::<Int16Type>(array, row),
-        DataType::Int32 => whole::<Int32Type>(array, row),
-        DataType::Int64 => whole::<Int64Type>(array, row),
-        DataType::UInt8 => whole::<UInt8Type>(array, row),
-        DataType::UInt16 => whole::<UInt16Type>(array, row),
-        DataType::UInt32 => whole::<UInt32Type>(array, row),
-        DataType::UInt64 => whole::<UInt64Type>(array, row),
+    let integer = match kind {
+        DataType::Int8 => integer::<Int8Type>(array, row),
+        DataType::Int16 => integer::<Int16Type>(array, row),
+        DataType::Int32 => integer::<Int32Type>(array, row),
+        DataType::Int64 => integer::<Int64Type>(array, row),
+        DataType::UInt8 => integer::<UInt8Type>(array, row),
+        DataType::UInt16 => integer::<UInt16Type>(array, row),
+        DataType::UInt32 => integer::<UInt32Type>(array, row),
+        DataType::UInt64 => integer::<UInt64Type>(array, row),
         DataType::Float16 => return Some(float::<Float16Type>(array, row)),
         DataType::Float32 => return Some(float::<Float32Type>(array, row)),
         DataType::Float64 => return Some(float::<Float64Type>(array, row)),
@@ -307,10 +307,10 @@ fn number(array: &dyn Array, kind: &DataType, row: usize) -> Option<ReadResult> 
         }
         _ => return None,
     };
-    Some(Ok(whole))
+    Some(Ok(integer))
 }
 
-fn whole<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Value
+fn integer<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Value
 where
     Number: From<T::Native>,
 {

@@ -30,21 +30,21 @@ pub(super) fn make(
     arguments: &Bound<'_, PyDict>,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<()> {
-    let given = KeywordOptions::new(arguments)?;
-    let topics = given.count("topics")?;
+    let keywords = KeywordOptions::new(arguments)?;
+    let topics = keywords.count("topics")?;
     if let Some(got) = topics.filter(|topics| topics.get() > MAX_TOPICS) {
         let expected = format!("topics: expected a number from 1 to {MAX_TOPICS}, got {got}");
         return Err(OptionError::new_err(expected));
     }
-    let options = CategoriseOptions { topics, threads: given.threads()? };
-    given.finish()?;
-    let made = call::long(py, progress, |watch| {
+    let options = CategoriseOptions { topics, threads: keywords.threads()? };
+    keywords.finish()?;
+    let result = call::long(py, progress, |watch| {
         match categorise(&handle.index, options, time::now(), watch) {
             Err(error @ FindError::Interrupted) => Err(error.into()),
-            made => Ok(made),
+            result => Ok(result),
         }
     });
-    match made? {
+    match result? {
         Ok(_) => Ok(()),
         Err(FindError::Index(IndexError::NoTexts { index })) => Err(StoreError::new_err(format!(
             "{index} keeps no texts, which categories need; create it again with \
@@ -117,8 +117,8 @@ pub(super) fn ids(
     let mut snapshot = handle.index.snapshot().map_err(index_error)?;
     let categories = IndexCategories::read(&mut *snapshot, None).map_err(index_error)?;
     let Some(categories) = categories else {
-        let none = "the index has no categories: index.categorise() makes them";
-        return Err(OptionError::new_err(format!("category: {none}")));
+        let message = "the index has no categories: index.categorise() makes them";
+        return Err(OptionError::new_err(format!("category: {message}")));
     };
     let category = number(&categories, path)?;
     let numbers = categories.members(&mut *snapshot, category, DocumentNumber(after), most);

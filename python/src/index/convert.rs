@@ -10,31 +10,31 @@ use pyo3::types::{PyBool, PyDateTime, PyDelta, PyString, PyTzInfo};
 const NS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// Converts a Python string without copying it. `what` names it in messages.
+/// Converts a Python string without copying it. `label` names it in messages.
 ///
 /// # Errors
 /// `DocumentTypeError` for other types than `str`, `DocumentError` for a string with a lone
 /// surrogate.
 pub(super) fn text(
-    given: &Bound<'_, PyAny>,
-    what: impl FnOnce() -> String,
+    value: &Bound<'_, PyAny>,
+    label: impl FnOnce() -> String,
 ) -> PyResult<PyBackedStr> {
-    let Ok(text) = given.cast::<PyString>() else {
-        let remedy = match kind(given).as_str() {
+    let Ok(text) = value.cast::<PyString>() else {
+        let remedy = match kind(value).as_str() {
             "of type bytes" => "decode it first",
             "None" | "of type float" => "leave out what is missing",
             _ => "turn it into one first",
         };
         return Err(DocumentTypeError::new_err(format!(
             "{} is {}, expected str: {remedy}",
-            what(),
-            kind(given)
+            label(),
+            kind(value)
         )));
     };
     PyBackedStr::try_from(text.clone()).map_err(|_| {
         DocumentError::new_err(format!(
             "{} has a lone surrogate, expected Unicode text: read it with errors=\"replace\"",
-            what()
+            label()
         ))
     })
 }
@@ -43,19 +43,22 @@ pub(super) fn text(
 ///
 /// # Errors
 /// As [`text`].
-pub(super) fn id(given: &Bound<'_, PyAny>, what: impl FnOnce() -> String) -> PyResult<PyBackedStr> {
-    if given.is_instance_of::<PyString>() {
-        return text(given, what);
+pub(super) fn id(
+    value: &Bound<'_, PyAny>,
+    label: impl FnOnce() -> String,
+) -> PyResult<PyBackedStr> {
+    if value.is_instance_of::<PyString>() {
+        return text(value, label);
     }
-    let kind = given.get_type();
+    let kind = value.get_type();
     if kind.name()? == "UUID" && kind.module()? == "uuid" {
-        return text(given.str()?.as_any(), what);
+        return text(value.str()?.as_any(), label);
     }
     // Integer types of other packages have `__index__`, but so do booleans.
-    let number = (!given.is_instance_of::<PyBool>()).then(|| given.call_method0("__index__").ok());
+    let number = (!value.is_instance_of::<PyBool>()).then(|| value.call_method0("__index__").ok());
     match number.flatten() {
-        Some(number) => text(number.str()?.as_any(), what),
-        None => text(given, what),
+        Some(number) => text(number.str()?.as_any(), label),
+        None => text(value, label),
     }
 }
 

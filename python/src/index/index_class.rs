@@ -173,7 +173,7 @@ impl StoredIndex {
         progress: Option<Py<PyAny>>,
         total: Option<u64>,
     ) -> PyResult<AddTuple> {
-        let how = AddSettings::new(on_existing, expires, threads)?;
+        let settings = AddSettings::new(on_existing, expires, threads)?;
         let feed = IteratorRows::new(
             documents,
             common,
@@ -182,9 +182,9 @@ impl StoredIndex {
             ProgressCallback { progress, total },
         )?;
         let handle = self.opened.get()?;
-        let done = add::add(py, &handle, &how, feed);
+        let result = add::add(py, &handle, &settings, feed);
         py.detach(move || drop(handle));
-        done
+        result
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -204,14 +204,14 @@ impl StoredIndex {
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<AddTuple> {
-        let how = AddSettings::new(on_existing, expires, threads)?;
-        let telling = ProgressCallback { progress, total: None };
+        let settings = AddSettings::new(on_existing, expires, threads)?;
+        let callback = ProgressCallback { progress, total: None };
         let columns = IdAndTexts { id, texts };
-        let feed = TableFeed::new(tables, common, names, columns, telling)?;
+        let feed = TableFeed::new(tables, common, names, columns, callback)?;
         let handle = self.opened.get()?;
-        let done = add::add(py, &handle, &how, feed);
+        let result = add::add(py, &handle, &settings, feed);
         py.detach(move || drop(handle));
-        done
+        result
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -227,12 +227,12 @@ impl StoredIndex {
         options: &Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(AddTuple, Vec<String>, Vec<SkippedTuple>)> {
-        let how = AddSettings::new(on_existing, expires, threads)?;
+        let settings = AddSettings::new(on_existing, expires, threads)?;
         let files = InputFiles::new(py, paths, names, self.folder.clone(), options)?;
         let handle = self.opened.get()?;
-        let done = read::add(py, &handle, &how, &files, progress.as_ref());
+        let result = read::add(py, &handle, &settings, &files, progress.as_ref());
         py.detach(move || drop(handle));
-        done
+        result
     }
 
     /// Adds the kept documents of a run whose reference was this index, and records the removed
@@ -253,7 +253,7 @@ impl StoredIndex {
         expires: Option<i64>,
         on_existing: &str,
     ) -> PyResult<AddTuple> {
-        let how = AddSettings::new(on_existing, expires, None)?;
+        let settings = AddSettings::new(on_existing, expires, None)?;
         let document = NewDocument {
             id: id_text(id, || "the id".to_owned())?,
             text: text(given, || "the text".to_owned())?,
@@ -263,22 +263,22 @@ impl StoredIndex {
             expires,
         };
         let handle = self.opened.get()?;
-        let done = add::add_one(py, &handle, &how, document);
+        let result = add::add_one(py, &handle, &settings, document);
         py.detach(move || drop(handle));
-        done
+        result
     }
 
     /// Removes documents. Returns their number, and the unknown ids.
     fn remove(&self, py: Python<'_>, ids: Bound<'_, PyIterator>) -> PyResult<(u64, Vec<String>)> {
-        let given = ids.enumerate();
-        let ids = given.map(|(row, id)| id_text(&id?, || format!("id {row}")));
+        let numbered = ids.enumerate();
+        let ids = numbered.map(|(row, id)| id_text(&id?, || format!("id {row}")));
         let ids = ids.collect::<PyResult<Vec<PyBackedStr>>>()?;
-        let done = self.opened.detached(py, |handle| {
+        let result = self.opened.detached(py, |handle| {
             let removed = index::remove(&handle.index, ids.iter().map(|id| &**id))?;
             Ok((removed.removed, removed.absent))
         });
         drop(ids);
-        done
+        result
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -293,18 +293,18 @@ impl StoredIndex {
         filters: Vec<String>,
         texts: bool,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let asked = text_query(threshold, limit, nearest, filters, texts)?;
+        let request = text_query(threshold, limit, nearest, filters, texts)?;
         self.expect_texts(py, texts)?;
         if let Some(id) = id {
             let id = id_text(id, || "the id".to_owned())?;
-            let found = self.opened.detached(py, |handle| asked.of_id(handle, &id))?;
+            let found = self.opened.detached(py, |handle| request.of_id(handle, &id))?;
             return found.ok_or_else(|| unknown(self.opened.name(), &id))?.python(py);
         }
         let Some(given) = given else {
             return Err(OptionError::new_err("neither a text nor an id was given, expected one"));
         };
         let given = text(given, || "the text".to_owned())?;
-        self.opened.detached(py, |handle| asked.of_text(handle, &given))?.python(py)
+        self.opened.detached(py, |handle| request.of_text(handle, &given))?.python(py)
     }
 
     #[expect(clippy::too_many_arguments, reason = "options of one call")]
@@ -319,16 +319,16 @@ impl StoredIndex {
         texts: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let asked = text_query(threshold, limit, nearest, filters, texts)?;
+        let request = text_query(threshold, limit, nearest, filters, texts)?;
         let threads = query::threads(threads).map_err(OptionError::new_err)?;
         let rows = given.enumerate();
-        let rows = rows.map(|(row, one)| text(&one?, || format!("text {row}")));
+        let rows = rows.map(|(row, value)| text(&value?, || format!("text {row}")));
         let rows = rows.collect::<PyResult<Vec<PyBackedStr>>>()?;
         self.expect_texts(py, texts)?;
         let handle = self.opened.get()?;
         let stop = Arc::new(AtomicBool::new(false));
         let told_to_stop = Arc::clone(&stop);
-        let work = move || (asked.of_texts(&handle, &rows, threads, &told_to_stop), rows);
+        let work = move || (request.of_texts(&handle, &rows, threads, &told_to_stop), rows);
         let (found, rows) = interruptible(py, work).inspect_err(|_| {
             stop.store(true, Ordering::Relaxed);
         })?;
@@ -422,9 +422,9 @@ impl StoredIndex {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let handle = self.opened.get()?;
-        let made = categories::make(py, &handle, arguments, progress.as_ref());
+        let result = categories::make(py, &handle, arguments, progress.as_ref());
         py.detach(move || drop(handle));
-        made
+        result
     }
 
     /// The path, path of the parent, similarity, words and number of documents of each category.

@@ -46,12 +46,12 @@ impl Handle {
                 scratch: QueryBuffers::default(),
             },
         };
-        let done = work(&self.index, &mut tools);
+        let result = work(&self.index, &mut tools);
         let mut idle = self.tools.lock();
         if idle.len() < IDLE {
             idle.push(tools);
         }
-        done
+        result
     }
 }
 
@@ -181,15 +181,15 @@ impl OpenIndex {
         // Checked before locking: another thread may have held the lock when the process forked.
         if self.is_forked() {
             let opened = self.process;
-            let here = std::process::id();
+            let pid = std::process::id();
             return Err(StoreError::new_err(format!(
-                "cannot use {name} in process {here}, which was forked from process {opened} that \
-                 opened it; open it again in process {here} with lookalike.Index.open, and close \
+                "cannot use {name} in process {pid}, which was forked from process {opened} that \
+                 opened it; open it again in process {pid} with lookalike.Index.open, and close \
                  it before the fork or start processes with spawn"
             )));
         }
-        let here = self.handle.lock();
-        let handle = here.clone().ok_or_else(|| {
+        let guard = self.handle.lock();
+        let handle = guard.clone().ok_or_else(|| {
             StoreError::new_err(format!(
                 "{name} is closed: open it again with lookalike.Index.open"
             ))
@@ -197,7 +197,7 @@ impl OpenIndex {
         // Count the call while `handle` is locked, before another thread can close the index.
         let calls = Arc::clone(&self.calls);
         let thread = self.calls.begin();
-        drop(here);
+        drop(guard);
         Ok(Call { handle, ended: CallGuard { calls, process: self.process, thread } })
     }
 
@@ -212,8 +212,8 @@ impl OpenIndex {
     ) -> PyResult<T> {
         let handle = self.get()?;
         // Dropping the last handle closes the index, which can take time.
-        let done = py.detach(move || work(&handle));
-        done.map_err(index_error)
+        let result = py.detach(move || work(&handle));
+        result.map_err(index_error)
     }
 
     /// Closes the index, and waits for the running calls of other threads. A thread that closes the

@@ -98,7 +98,7 @@ impl TextQuery {
     }
 
     /// Finds documents similar to each of several texts, on several threads. Stops early if
-    /// `unwanted` becomes true.
+    /// `is_cancelled` becomes true.
     ///
     /// # Errors
     /// The error of the first text that failed.
@@ -107,29 +107,29 @@ impl TextQuery {
         handle: &Handle,
         texts: &[S],
         threads: NonZeroUsize,
-        unwanted: &AtomicBool,
+        is_cancelled: &AtomicBool,
     ) -> Result<Vec<FoundDocuments>, IndexError> {
         let next = AtomicUsize::new(0);
         let failed = Earliest::default();
         let threads = threads.min(NonZeroUsize::new(texts.len()).unwrap_or(NonZeroUsize::MIN));
-        let done = on_threads(threads, |stop| {
+        let results = on_threads(threads, |stop| {
             handle.with_tools(|index, tools| {
                 let mut found = Vec::new();
-                while !stop.asked() && !unwanted.load(Ordering::Relaxed) {
+                while !stop.is_requested() && !is_cancelled.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(text) = texts.get(at) else { break };
                     match self.ask(index, tools, text.as_ref()) {
-                        Ok(one) => found.push((at, one)),
+                        Ok(found_documents) => found.push((at, found_documents)),
                         Err(error) => {
                             failed.keep(at, error);
-                            stop.ask();
+                            stop.request();
                         }
                     }
                 }
                 Ok(found)
             })
         });
-        let found = failed.or::<_, IndexError>(done)?;
+        let found = failed.or::<_, IndexError>(results)?;
         let mut found: Vec<(usize, FoundDocuments)> = found.into_iter().flatten().collect();
         found.sort_unstable_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, found)| found).collect())
@@ -145,12 +145,12 @@ fn threshold(request: &QueryRequest<'_>) -> f64 {
 ///
 /// # Errors
 /// A message with the valid numbers.
-pub(super) fn threads(given: Option<usize>) -> Result<NonZeroUsize, String> {
-    if let Some(got) = given.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
+pub(super) fn threads(requested: Option<usize>) -> Result<NonZeroUsize, String> {
+    if let Some(got) = requested.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
         return Err(format!("threads is {got}, expected 1 to {MAX_THREADS}"));
     }
     let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Ok(given.and_then(NonZeroUsize::new).unwrap_or_else(all))
+    Ok(requested.and_then(NonZeroUsize::new).unwrap_or_else(all))
 }
 
 /// Fails if `texts` is true and the index does not store texts.

@@ -55,18 +55,18 @@ impl InputFiles {
 pub(super) fn add(
     py: Python<'_>,
     handle: &Handle,
-    how: &AddSettings,
+    settings: &AddSettings,
     files: &InputFiles,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<(AddTuple, Vec<String>, Vec<SkippedTuple>)> {
-    let mut options = how.options();
+    let mut options = settings.options();
     options.metadata.clone_from(&files.reading.fields);
     options.skip_bad = files.reading.skip_bad;
-    let done = call::long(py, progress, |watch| {
+    let result = call::long(py, progress, |watch| {
         let collection = Collection::open(&files.paths, &files.reading)?;
         Ok(index::add(&handle.index, &collection, &options, watch))
     })?;
-    let mut added = done.map_err(|interrupted| error_of(py, *interrupted))?;
+    let mut added = result.map_err(|interrupted| error_of(py, *interrupted))?;
     let missing = std::mem::take(&mut added.not_found);
     let skipped = std::mem::take(&mut added.skipped);
     Ok((counts(&added), missing, skipped.into_iter().map(left_out).collect()))

@@ -5,7 +5,7 @@ use super::arrow_json::{ValueError, ValueErrorKind, ValueReader, name_of};
 use super::json;
 use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{Batches, ImportedTable};
-use crate::call::staying;
+use crate::call::without_unwind;
 use crate::error::{DocumentError, DocumentTypeError};
 use crate::input::text::{self, PARTS, SharedText, TextRows};
 use arrow_array::ArrayRef;
@@ -81,7 +81,7 @@ impl TableFeed {
 
     fn next_table(&self) -> PyResult<Option<Batches>> {
         Python::attach(|py| {
-            staying(|| {
+            without_unwind(|| {
                 let table = self.rest.bind(py).clone().next().transpose()?;
                 table.map(|table| Batches::of(&table)).transpose()
             })
@@ -136,13 +136,13 @@ pub(crate) fn check_columns(there: Vec<String>, wanted: Vec<String>) -> PyResult
     wanted.iter().try_for_each(|name| check_column(&there, name))
 }
 
-fn check_column(there: &[String], name: &str) -> PyResult<()> {
-    let count = there.iter().filter(|other| *other == name).count();
+fn check_column(names: &[String], name: &str) -> PyResult<()> {
+    let count = names.iter().filter(|other| *other == name).count();
     if count == 1 {
         return Ok(());
     }
-    let listed: Vec<String> = there.iter().take(LISTED).map(|name| quoted(name)).collect();
-    let listed = match (listed.len(), there.len()) {
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
+    let listed = match (listed.len(), names.len()) {
         (0, _) => "none".to_owned(),
         (LISTED, more) if more > LISTED => format!("{}, …", listed.join(", ")),
         _ => listed.join(", "),
@@ -191,8 +191,8 @@ impl TableBatch {
     fn of(batch: &mut ImportedTable, columns: &ColumnNames, first: u64) -> PyResult<Self> {
         let mut column = |name: &String| {
             let place = batch.names().iter().position(|other| other == name).unwrap_or(usize::MAX);
-            let what = format!("document {first}: column {}", quoted(name));
-            let chunks = batch.column_at(place, &what);
+            let label = format!("document {first}: column {}", quoted(name));
+            let chunks = batch.column_at(place, &label);
             chunks.map_err(|error| Python::attach(|py| with_row(py, error, first)))
         };
         let ids = column(&columns.named.id)?;
@@ -346,14 +346,14 @@ impl AnyColumn {
 }
 
 impl BadRow {
-    /// The exception for the row. `what` is "id" or "text".
-    fn reported(self, row: u64, what: &str, column: &str) -> PyErr {
+    /// The exception for the row. `label` is "id" or "text".
+    fn reported(self, row: u64, label: &str, column: &str) -> PyErr {
         match self {
             Self::None => DocumentTypeError::new_err(format!(
-                "document {row}: the {what} is None, expected str: leave out what is missing"
+                "document {row}: the {label} is None, expected str: leave out what is missing"
             )),
             Self::Type(kind) => DocumentTypeError::new_err(format!(
-                "document {row}: the {what} is of type {}, expected str: {} first",
+                "document {row}: the {label} is of type {}, expected str: {} first",
                 name_of(&kind),
                 remedy(&kind, column)
             )),
@@ -388,18 +388,18 @@ fn damaged(row: u64, column: &str, why: &str) -> PyErr {
 
 /// The exception for a value that cannot be metadata.
 fn reported(wrong: ValueError, row: u64, column: &str) -> PyErr {
-    let way = format!("document {row}: metadata {:?}", wrong.path(column));
+    let field = format!("document {row}: metadata {:?}", wrong.path(column));
     match wrong.why {
         ValueErrorKind::Damaged(why) => damaged(row, column, &why),
         ValueErrorKind::Type(kind) => DocumentTypeError::new_err(format!(
-            "{way} is of type {kind}, expected what JSON has: null, bool, whole numbers, floats, \
+            "{field} is of type {kind}, expected what JSON has: null, bool, whole numbers, floats, \
              strings, lists and structs; cast it to a string first"
         )),
         ValueErrorKind::Number(number) => DocumentError::new_err(format!(
-            "{way} is {number}, which JSON has no number for: leave it out, or keep it as a str"
+            "{field} is {number}, which JSON has no number for: leave it out, or keep it as a str"
         )),
         ValueErrorKind::Twice(member) => DocumentTypeError::new_err(format!(
-            "{way} has several members {member:?}, expected one: rename the others"
+            "{field} has several members {member:?}, expected one: rename the others"
         )),
         ValueErrorKind::TooMuch => DocumentError::new_err(format!(
             "document {row}: its metadata has more than {MAX_METADATA_BYTES} bytes, which is as \

@@ -107,16 +107,16 @@ impl DocumentSpool {
     fn finish(&mut self, py: Python<'_>) -> PyResult<PythonDocuments> {
         let columns = self.columns.take().ok_or_else(finished)?;
         let mut fields = Vec::new();
-        let mut held = columns.texts.held_bytes();
+        let mut bytes_held = columns.texts.held_bytes();
         for (name, texts) in columns.fields {
             let (texts, bytes) = texts.finish(py)?;
             fields.push((name, FieldColumn::Texts(texts)));
-            held += bytes;
+            bytes_held += bytes;
         }
         let (ids, bytes) = columns.ids.finish(py)?;
-        held += bytes;
+        bytes_held += bytes;
         let texts = DocumentTexts::Spooled(columns.texts);
-        PythonDocuments::of_columns(texts, ids, fields, columns.description, held)
+        PythonDocuments::of_columns(texts, ids, fields, columns.description, bytes_held)
     }
 
     /// The number of added documents.
@@ -139,10 +139,10 @@ fn refuse_lengths(
     ids: Option<&Bound<'_, PyAny>>,
     fields: &[(String, Bound<'_, PyAny>)],
 ) -> PyResult<()> {
-    let others = ids.into_iter().chain(fields.iter().map(|(_, values)| values));
-    for other in others {
+    let columns = ids.into_iter().chain(fields.iter().map(|(_, values)| values));
+    for column in columns {
         let rows = texts.len();
-        let len = other.len()?;
+        let len = column.len()?;
         if len != rows {
             let text =
                 format!("got {rows} texts and {len} ids or values; expected one for each text");
@@ -210,7 +210,7 @@ impl SpooledIds {
         Ok(())
     }
 
-    fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize, what: &str) -> PyResult<()> {
+    fn append(&mut self, ids: Option<&Bound<'_, PyAny>>, rows: usize, label: &str) -> PyResult<()> {
         let Some(ids) = ids else {
             *self = Self::Rows;
             return Ok(());
@@ -219,10 +219,10 @@ impl SpooledIds {
             self.decide(ids, rows)?;
         }
         match self {
-            Self::Texts(packed) => packed.append(&TextRows::of_python(ids, what)?),
+            Self::Texts(packed) => packed.append(&TextRows::of_python(ids, label)?),
             Self::Numbers(numbers) => {
                 for (row, id) in ids.try_iter()?.enumerate() {
-                    numbers.append_option(crate::input::documents::integer(&id?, row, what)?);
+                    numbers.append_option(crate::input::documents::integer(&id?, row, label)?);
                 }
                 Ok(())
             }

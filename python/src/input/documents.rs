@@ -65,11 +65,11 @@ impl ColumnDescription {
     pub(crate) fn python_texts(&self, columns: &[Bound<'_, PyAny>]) -> PyResult<TextRows> {
         let texts = columns.iter().enumerate().map(|(place, column)| {
             let name = self.texts.get(place).filter(|name| *name != "text");
-            let what = format!("the text{}", name.map(|name| in_column(name)).unwrap_or_default());
+            let label = format!("the text{}", name.map(|name| in_column(name)).unwrap_or_default());
             if self.are_tokens {
-                token_lists::of_python(column, &what)
+                token_lists::of_python(column, &label)
             } else {
-                TextRows::of_python(column, &what)
+                TextRows::of_python(column, &label)
             }
         });
         Ok(one_text(texts.collect::<PyResult<_>>()?))
@@ -169,27 +169,27 @@ fn warn_of_ids(py: Python<'_>, kind: &DataType) -> PyResult<()> {
 }
 
 impl FieldColumn {
-    fn of(chunks: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+    fn of(chunks: ArrayChunks, label: &str, py: Python<'_>) -> PyResult<Self> {
         if text::is_text(chunks.field.data_type()) {
-            return Ok(Self::Texts(TextRows::of_arrow(chunks, what, py)?));
+            return Ok(Self::Texts(TextRows::of_arrow(chunks, label, py)?));
         }
-        Ok(Self::Values(ValueColumn::of_arrow(chunks, what)?))
+        Ok(Self::Values(ValueColumn::of_arrow(chunks, label)?))
     }
 
     /// Converts ids of an Arrow column of strings or integers.
-    fn arrow_ids(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+    fn arrow_ids(column: ArrayChunks, label: &str, py: Python<'_>) -> PyResult<Self> {
         let kind = column.field.data_type().clone();
         if !is_id(&kind) {
             return Err(DocumentTypeError::new_err(format!(
-                "{what}: ids are strings or integers, got {}",
+                "{label}: ids are strings or integers, got {}",
                 type_name(&kind)
             )));
         }
-        Self::of(column, what, py)
+        Self::of(column, label, py)
     }
 
     /// Converts ids from Python: all `str`, or all `int`. `None` and NaN mean no id.
-    fn ids(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+    fn ids(values: &Bound<'_, PyAny>, label: &str) -> PyResult<Self> {
         let mut first = None;
         for value in values.try_iter()? {
             first = first.or(Some(value?).filter(|value| !text::is_missing(value)));
@@ -198,11 +198,11 @@ impl FieldColumn {
             }
         }
         if first.is_none_or(|first| first.is_instance_of::<PyString>()) {
-            return Ok(Self::Texts(TextRows::of_python(values, what)?));
+            return Ok(Self::Texts(TextRows::of_python(values, label)?));
         }
         let mut ids = Vec::with_capacity(values.len()?);
         for (row, value) in values.try_iter()?.enumerate() {
-            ids.push(integer(&value?, row, what)?);
+            ids.push(integer(&value?, row, label)?);
         }
         Ok(Self::Values(ValueColumn::of_integers(ids)))
     }
@@ -228,7 +228,7 @@ impl FieldColumn {
 }
 
 /// Converts a numeric id, like `operator.index`. `None` and NaN mean no id.
-pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<Option<i64>> {
+pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, label: &str) -> PyResult<Option<i64>> {
     if text::is_missing(value) {
         return Ok(None);
     }
@@ -236,21 +236,21 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyRes
     let got = || value.get_type().name().map_or_else(|_| "other".to_owned(), |n| n.to_string());
     if value.is_instance_of::<PyString>() {
         return Err(refused(format!(
-            "row {row}: {what} is of type {}, those before are int; use one type",
+            "row {row}: {label} is of type {}, those before are int; use one type",
             got()
         )));
     }
     if value.is_instance_of::<PyBool>() || value.hasattr("__index__").is_ok_and(|has| !has) {
         let got = got();
         return Err(refused(format!(
-            "row {row}: {what} is of type {got}, ids are all str or all int; convert them first"
+            "row {row}: {label} is of type {got}, ids are all str or all int; convert them first"
         )));
     }
     value.extract::<i64>().map(Some).map_err(|error| {
         if !error.is_instance_of::<PyOverflowError>(value.py()) {
             return error;
         }
-        let text = format!("row {row}: {what} {value} does not fit in 64 bits");
+        let text = format!("row {row}: {label} {value} does not fit in 64 bits");
         at_row(DocumentError::new_err(text), value.py(), row)
     })
 }
@@ -276,7 +276,7 @@ impl PythonDocuments {
     ) -> PyResult<Self> {
         let py = object.py();
         let mut columns = capsule::import(object)?;
-        let what = |name: &str| format!("column {name:?}");
+        let label = |name: &str| format!("column {name:?}");
         let found = find_id && columns.names().iter().any(|name| name == "id");
         let mut id = id.or(found.then_some("id"));
         let mut ids = None;
@@ -287,21 +287,21 @@ impl PythonDocuments {
                 warn_of_ids(py, kind)?;
                 id = None;
             } else {
-                ids = Some(FieldColumn::arrow_ids(column, &what(name), py)?);
+                ids = Some(FieldColumn::arrow_ids(column, &label(name), py)?);
             }
         }
         let column = |name: String| {
-            let column = FieldColumn::of(columns.column(&name)?, &what(&name), py)?;
+            let column = FieldColumn::of(columns.column(&name)?, &label(&name), py)?;
             Ok((name, column))
         };
         let fields = fields.into_iter().map(column).collect::<PyResult<_>>()?;
         let id = id.map(str::to_owned);
         let mut description = ColumnDescription { id, ..ColumnDescription::default() };
         let texts = if text.is_none() && columns.is_column() {
-            vec![(columns.whole()?, "texts".to_owned())]
+            vec![(columns.into_column()?, "texts".to_owned())]
         } else {
             description.texts = text.unwrap_or_else(|| vec!["text".to_owned()]);
-            let chunks = |name: &String| Ok((columns.column(name)?, what(name)));
+            let chunks = |name: &String| Ok((columns.column(name)?, label(name)));
             description.texts.iter().map(chunks).collect::<PyResult<_>>()?
         };
         let is_list = |(chunks, _): &(ArrayChunks, String)| {
@@ -310,16 +310,16 @@ impl PythonDocuments {
         description.are_tokens = texts.iter().any(is_list);
         let texts = texts.into_iter().map(|column| {
             let is_list = is_list(&column);
-            let (chunks, what) = column;
+            let (chunks, label) = column;
             if is_list {
-                return token_lists::of_arrow(&chunks, &what, py);
+                return token_lists::of_arrow(&chunks, &label, py);
             }
             if description.are_tokens {
                 let kind = type_name(chunks.field.data_type());
-                let text = format!("{what}: expected lists of tokens like the others, got {kind}");
+                let text = format!("{label}: expected lists of tokens like the others, got {kind}");
                 return Err(DocumentTypeError::new_err(text));
             }
-            TextRows::of_arrow(chunks, &what, py)
+            TextRows::of_arrow(chunks, &label, py)
         });
         let texts = DocumentTexts::InMemory(one_text(texts.collect::<PyResult<_>>()?));
         Self::of_columns(texts, ids, fields, description, 0)
@@ -449,9 +449,9 @@ impl PythonDocuments {
     /// of the row number in the message, which names the argument.
     pub(crate) fn complete(&self, py: Python<'_>, side: &str) -> PyResult<()> {
         let description = &self.rows.description;
-        let missing = self.first_missing().map(|(row, what)| {
-            let place = if what == "text" { description.of_text() } else { description.of_id() };
-            (row, format!("has no {what}{place} (null or NaN)"))
+        let missing = self.first_missing().map(|(row, label)| {
+            let place = if label == "text" { description.of_text() } else { description.of_id() };
+            (row, format!("has no {label}{place} (null or NaN)"))
         });
         let empty = self.rows.first_empty_id();
         let empty = empty.map(|row| (row, format!("has an empty id{}", description.of_id())));

@@ -37,9 +37,10 @@ impl FolderReader {
         fields: Vec<String>,
         ids_by_file: bool,
     ) -> PyResult<Self> {
-        let given = KeywordOptions::new(options)?;
-        let reading = given.reading(given.normalization()?, crate::extraction::options(py)?)?;
-        given.finish()?;
+        let keywords = KeywordOptions::new(options)?;
+        let reading =
+            keywords.reading(keywords.normalization()?, crate::extraction::options(py)?)?;
+        keywords.finish()?;
         let reading = ReadOptions { fields: fields.clone(), ..reading };
         let collection = py.detach(|| Collection::open(&[folder], &reading)).map_err(read_error)?;
         if ids_by_file {

@@ -29,19 +29,19 @@ impl IdKind {
         if matches!(documents, ComparedInput::Paths(_)) {
             return Self::Files;
         }
-        let mut below = false;
-        let mut above = false;
+        let mut has_negative = false;
+        let mut has_large = false;
         for side in [Some(documents), reference].into_iter().flatten() {
-            let Some(rows) = held(side).filter(|rows| is_number(rows)) else {
+            let Some(rows) = rows_in_memory(side).filter(|rows| is_number(rows)) else {
                 return Self::Texts;
             };
             if let Some(numbers) = rows.numbers() {
                 let beyond = numbers.beyond();
-                below = below || beyond.0;
-                above = above || beyond.1;
+                has_negative = has_negative || beyond.0;
+                has_large = has_large || beyond.1;
             }
         }
-        match (below, above) {
+        match (has_negative, has_large) {
             (true, true) => Self::Texts,
             (false, true) => Self::Unsigned,
             (_, false) => Self::Numbers,
@@ -57,7 +57,7 @@ impl IdKind {
     }
 
     /// Returns an id in its form in results.
-    pub(crate) fn shown(self, id: &str) -> &str {
+    pub(crate) fn display_id(self, id: &str) -> &str {
         if matches!(self, Self::Texts | Self::Files) { id } else { without_zeros(id) }
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn row_digits(
     documents: &ComparedInput,
     reference: Option<&ComparedInput>,
 ) -> Option<usize> {
-    let rows = held(documents).filter(|rows| rows.named_by_row())?;
+    let rows = rows_in_memory(documents).filter(|rows| rows.named_by_row())?;
     let last = rows.len().saturating_sub(1);
     (!as_texts(documents, reference)).then(|| last.to_string().len())
 }
@@ -95,7 +95,7 @@ pub(crate) fn in_digits(id: String, digits: usize) -> String {
     }
 }
 
-fn held(side: &ComparedInput) -> Option<&DocumentTable> {
+fn rows_in_memory(side: &ComparedInput) -> Option<&DocumentTable> {
     match side {
         ComparedInput::Documents(held) => Some(held.get().rows()),
         ComparedInput::Paths(_) => None,

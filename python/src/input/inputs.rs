@@ -68,7 +68,7 @@ impl ComparedInputs {
     }
 
     /// Returns inputs with both sides empty, for a run over an index.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn empty() -> Self {
         let run = RunInputs::of_paths(&[], &[], ReadOptions::default());
         Self { run, places: Default::default() }
     }
@@ -115,17 +115,17 @@ impl ComparedInputs {
     /// Fails if a change of the working directory gave a relative path another meaning.
     pub(crate) fn refuse_elsewhere(&self) -> PyResult<()> {
         let [documents, reference] = self.run.paths();
-        let given = documents.iter().chain(reference);
-        let here = [places(documents)?, places(reference)?].concat();
-        let places = self.places.iter().flatten().zip(&here);
-        match given.zip(places).find(|(_, (then, here))| then != here) {
+        let paths = documents.iter().chain(reference);
+        let current = [places(documents)?, places(reference)?].concat();
+        let places = self.places.iter().flatten().zip(&current);
+        match paths.zip(places).find(|(_, (then, current))| then != current) {
             None => Ok(()),
-            Some((path, (then, here))) => Err(FileError::new_err(format!(
+            Some((path, (then, current))) => Err(FileError::new_err(format!(
                 "{} was read as {}, and is {} from the working directory of this call: change \
                  back to read it again, or name it by its path from the root",
                 path.display(),
                 then.display(),
-                here.display()
+                current.display()
             ))),
         }
     }
@@ -134,7 +134,7 @@ impl ComparedInputs {
     pub(crate) fn check_output(&self, path: &Path) -> PyResult<()> {
         let [documents, reference] = &self.places;
         check_places([path], None, documents, reference)
-            .map_err(|taken| FileError::new_err(taken.to_string()))
+            .map_err(|error| FileError::new_err(error.to_string()))
     }
 }
 

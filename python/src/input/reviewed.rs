@@ -59,7 +59,7 @@ pub(crate) fn counts(counts: &DecisionCounts, ids: IdKind) -> PyResult<String> {
     let unapplied = counts.unapplied.iter_mut().flat_map(|decision| &mut decision.documents);
     let contradicting = counts.contradictions.iter_mut().flat_map(|both| &mut both.documents);
     for id in unapplied.chain(contradicting) {
-        *id = ids.shown(id).to_owned();
+        *id = ids.display_id(id).to_owned();
     }
     let view = DecisionsView::from(&counts);
     serde_json::to_string(&view).map_err(|error| OptionError::new_err(error.to_string()))

@@ -123,36 +123,36 @@ impl TextRows {
     }
 
     /// Reads the texts of a list, a tuple or another iterable of `str`. Missing values such as
-    /// `None` mean no text. `what` names the texts in messages.
-    pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+    /// `None` mean no text. `label` names the texts in messages.
+    pub(crate) fn of_python(values: &Bound<'_, PyAny>, label: &str) -> PyResult<Self> {
         let mut texts = PythonTexts { slices: Vec::new(), strings: Vec::new() };
         if let Ok(list) = values.cast::<PyList>() {
             texts.reserve(list.len());
             for (row, value) in list.iter().enumerate() {
-                texts.push(&value, row, what)?;
+                texts.push(&value, row, label)?;
             }
         } else if let Ok(tuple) = values.cast::<PyTuple>() {
             texts.reserve(tuple.len());
             for (row, value) in tuple.iter().enumerate() {
-                texts.push(&value, row, what)?;
+                texts.push(&value, row, label)?;
             }
         } else {
             for (row, value) in values.try_iter()?.enumerate() {
-                texts.push(&value?, row, what)?;
+                texts.push(&value?, row, label)?;
             }
         }
         Ok(Self { slices: texts.slices, owners: Owners::Python(texts.strings) })
     }
 
     /// Reads the texts of an Arrow column of strings. Fails if a row cannot be read.
-    pub(crate) fn of_arrow(column: ArrayChunks, what: &str, py: Python<'_>) -> PyResult<Self> {
+    pub(crate) fn of_arrow(column: ArrayChunks, label: &str, py: Python<'_>) -> PyResult<Self> {
         if !is_text(column.field.data_type()) {
-            return Err(wrong_type(what, column.field.data_type()));
+            return Err(wrong_type(label, column.field.data_type()));
         }
         let (texts, damage) = Self::up_to_damage(column);
         let Some(damage) = damage else { return Ok(texts) };
         let row = texts.len();
-        let text = format!("row {row}: {what} cannot be read: {damage}");
+        let text = format!("row {row}: {label} cannot be read: {damage}");
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 
@@ -240,15 +240,15 @@ impl PythonTexts {
         self.strings.reserve(rows);
     }
 
-    fn push(&mut self, value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyResult<()> {
+    fn push(&mut self, value: &Bound<'_, PyAny>, row: usize, label: &str) -> PyResult<()> {
         let Ok(string) = value.cast::<PyString>() else {
             if is_missing(value) {
                 self.slices.push(Slice::NONE);
                 return Ok(());
             }
-            return Err(not_a_text(value, row, what));
+            return Err(not_a_text(value, row, label));
         };
-        let text = string.to_str().map_err(|error| lone_surrogate(&error, row, what))?;
+        let text = string.to_str().map_err(|error| lone_surrogate(&error, row, label))?;
         self.slices.push(Slice::of(text.as_bytes()));
         self.strings.push(string.clone().unbind());
         Ok(())
@@ -341,7 +341,7 @@ fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> 
     bytes.map(Slice::of).ok_or("its view leaves the data")
 }
 
-fn wrong_type(what: &str, got: &DataType) -> PyErr {
+fn wrong_type(label: &str, got: &DataType) -> PyErr {
     let remedy = match got {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             "; decode the bytes first"
@@ -349,7 +349,7 @@ fn wrong_type(what: &str, got: &DataType) -> PyErr {
         _ => "",
     };
     DocumentTypeError::new_err(format!(
-        "{what}: expected a column of strings (string, large_string, string_view, or a dictionary \
+        "{label}: expected a column of strings (string, large_string, string_view, or a dictionary \
          of these), got {}{remedy}",
         type_name(got)
     ))
@@ -367,21 +367,21 @@ pub(crate) fn is_missing(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Returns the error for a value that is not a `str`.
-pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, what: &str) -> PyErr {
+pub(crate) fn not_a_text(value: &Bound<'_, PyAny>, row: usize, label: &str) -> PyErr {
     let got =
         value.get_type().name().map_or_else(|_| "something else".to_owned(), |n| n.to_string());
     let remedy = match got.as_str() {
         "bytes" | "bytearray" => "; decode them first, as bytes.decode('utf-8') does",
         _ => "",
     };
-    let text = format!("row {row}: {what} must be a str, got {got}{remedy}");
+    let text = format!("row {row}: {label} must be a str, got {got}{remedy}");
     at_row(DocumentTypeError::new_err(text), value.py(), row)
 }
 
-pub(crate) fn lone_surrogate(error: &PyErr, row: usize, what: &str) -> PyErr {
+pub(crate) fn lone_surrogate(error: &PyErr, row: usize, label: &str) -> PyErr {
     Python::attach(|py| {
         let text = format!(
-            "row {row}: {what} cannot be written as UTF-8 ({}); a lone surrogate is not a \
+            "row {row}: {label} cannot be written as UTF-8 ({}); a lone surrogate is not a \
              character; text.encode('utf-8', 'replace').decode() replaces it",
             error.value(py)
         );

@@ -22,11 +22,11 @@ type JoinedTokens = Option<Box<[u8]>>;
 /// # Errors
 /// `DocumentTypeError` with the row number for a row or a token of another type. `DocumentError`
 /// with the row number for a token with a lone surrogate.
-pub(crate) fn of_python(values: &Bound<'_, PyAny>, what: &str) -> PyResult<TextRows> {
+pub(crate) fn of_python(values: &Bound<'_, PyAny>, label: &str) -> PyResult<TextRows> {
     let blank = PyString::new(values.py(), " ");
     let mut texts = Vec::with_capacity(values.len().unwrap_or_default());
     for (row, tokens) in values.try_iter()?.enumerate() {
-        texts.push(python_text(&tokens?, row, &blank, what)?);
+        texts.push(python_text(&tokens?, row, &blank, label)?);
     }
     Ok(TextRows::of_owned(texts.into_iter()))
 }
@@ -35,18 +35,18 @@ fn python_text(
     tokens: &Bound<'_, PyAny>,
     row: usize,
     blank: &Bound<'_, PyString>,
-    what: &str,
+    label: &str,
 ) -> PyResult<JoinedTokens> {
     if text::is_missing(tokens) {
         return Ok(None);
     }
-    let tokens = listed(tokens, row, what)?;
+    let tokens = listed(tokens, row, label)?;
     // The interpreter joins tokens faster than they can be read one by one.
     match blank.call_method1("join", (&tokens,)) {
         Ok(joined) => {
             let joined = joined.cast_into::<PyString>()?;
             let joined =
-                joined.to_str().map_err(|error| text::lone_surrogate(&error, row, what))?;
+                joined.to_str().map_err(|error| text::lone_surrogate(&error, row, label))?;
             if is_separated(joined, tokens.len()?) {
                 return Ok(Some(joined.as_bytes().into()));
             }
@@ -59,9 +59,9 @@ fn python_text(
     for token in tokens.try_iter()? {
         let token = token?;
         let Ok(token) = token.cast::<PyString>() else {
-            return Err(text::not_a_text(&token, row, &format!("a token of {what}")));
+            return Err(text::not_a_text(&token, row, &format!("a token of {label}")));
         };
-        let token = token.to_str().map_err(|error| text::lone_surrogate(&error, row, what))?;
+        let token = token.to_str().map_err(|error| text::lone_surrogate(&error, row, label))?;
         push_token(&mut joined, token);
     }
     Ok(Some(joined.into_bytes().into_boxed_slice()))
@@ -69,7 +69,7 @@ fn python_text(
 
 /// Returns the tokens of a row as a list or a tuple. Rejects sets, which have no order, and
 /// strings.
-fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<Bound<'py, PyAny>> {
+fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, label: &str) -> PyResult<Bound<'py, PyAny>> {
     if tokens.is_instance_of::<PyList>() || tokens.is_instance_of::<PyTuple>() {
         return Ok(tokens.clone());
     }
@@ -80,7 +80,7 @@ fn listed<'py>(tokens: &Bound<'py, PyAny>, row: usize, what: &str) -> PyResult<B
             return Ok(list);
         }
     }
-    let text = format!("row {row}: {what} must be a list of tokens like those before, got {kind}");
+    let text = format!("row {row}: {label} must be a list of tokens like those before, got {kind}");
     Err(at_row(DocumentTypeError::new_err(text), tokens.py(), row))
 }
 
@@ -95,7 +95,7 @@ fn is_separated(text: &str, tokens: usize) -> bool {
     };
     // Count all double blanks: the compiler vectorizes a loop without an early exit.
     let following = bytes.iter().zip(bytes.iter().skip(1));
-    let doubled = following.filter(|(one, next)| **one == b' ' && **next == b' ').count();
+    let doubled = following.filter(|(current, next)| **current == b' ' && **next == b' ').count();
     spaces + 1 == tokens && doubled == 0 && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
@@ -149,12 +149,12 @@ fn values(kind: &DataType) -> Option<&FieldRef> {
 ///
 /// # Errors
 /// `DocumentError` with the row number for a row that cannot be read.
-pub(crate) fn of_arrow(column: &ArrayChunks, what: &str, py: Python<'_>) -> PyResult<TextRows> {
+pub(crate) fn of_arrow(column: &ArrayChunks, label: &str, py: Python<'_>) -> PyResult<TextRows> {
     let mut texts = Vec::with_capacity(column.rows());
     let lists = column.arrays.iter().flat_map(|array| (0..array.len()).map(move |at| (array, at)));
     for (row, (array, at)) in lists.enumerate() {
         let text = arrow_text(array, at).map_err(|why| {
-            let text = format!("row {row}: {what} cannot be read: {why}");
+            let text = format!("row {row}: {label} cannot be read: {why}");
             at_row(DocumentError::new_err(text), py, row)
         })?;
         texts.push(text);

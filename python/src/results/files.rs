@@ -7,10 +7,10 @@ use lookalike::report::{Output, OutputKind, Target};
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Writes groups, pairs, skipped records or the report. `what` is `groups`, `pairs`, `skipped` or
+/// Writes groups, pairs, skipped records or the report. `label` is `groups`, `pairs`, `skipped` or
 /// `report`. The extension of the path selects the format.
-pub(crate) fn write(what: &str, path: &Path, subject: &RunSubject<'_>) -> PyResult<()> {
-    let kind = match what {
+pub(crate) fn write(label: &str, path: &Path, subject: &RunSubject<'_>) -> PyResult<()> {
+    let kind = match label {
         "groups" => OutputKind::Groups,
         "pairs" => OutputKind::Pairs,
         "skipped" => OutputKind::Skipped,

@@ -20,7 +20,7 @@ pub(crate) struct RemainingTexts {
 struct OpenText {
     row: usize,
     text: String,
-    taken: Vec<Range<usize>>,
+    removed: Vec<Range<usize>>,
 }
 
 impl RemainingTexts {
@@ -59,9 +59,12 @@ impl RemainingTexts {
             }
             let text = document.parent.map_or(document.text, |parent| parent.text);
             let range = document.place.unit().map_or(0..text.len(), UnitRange::bytes);
-            let open =
-                open.get_or_insert_with(|| OpenText { row, text: text.to_owned(), taken: vec![] });
-            open.taken.push(range);
+            let open = open.get_or_insert_with(|| OpenText {
+                row,
+                text: text.to_owned(),
+                removed: vec![],
+            });
+            open.removed.push(range);
             Ok(())
         })?;
         texts.close(open);
@@ -82,8 +85,8 @@ impl RemainingTexts {
             }
             texts.keep(row as usize);
             if cuts.is_changed(number) {
-                let (text, taken) = cuts.ranges(number)?;
-                texts.close(Some(OpenText { row: row as usize, text, taken }));
+                let (text, removed) = cuts.ranges(number)?;
+                texts.close(Some(OpenText { row: row as usize, text, removed }));
             }
             Ok(())
         })?;
@@ -98,16 +101,16 @@ impl RemainingTexts {
 
     /// Sets the text of a kept row. Does nothing for a removed row.
     fn close(&mut self, open: Option<OpenText>) {
-        let Some(OpenText { row, text, taken }) = open else { return };
+        let Some(OpenText { row, text, removed }) = open else { return };
         let Some((true, changed)) = self.rows.get_mut(row) else { return };
-        let mut left = String::with_capacity(text.len());
+        let mut remaining = String::with_capacity(text.len());
         let mut at = 0;
-        for range in taken {
-            left.push_str(&text[at..range.start]);
+        for range in removed {
+            remaining.push_str(&text[at..range.start]);
             at = range.end;
         }
-        left.push_str(&text[at..]);
-        *changed = Some(left);
+        remaining.push_str(&text[at..]);
+        *changed = Some(remaining);
     }
 
     /// The columns `kept` and `text`.

@@ -106,7 +106,8 @@ impl RowNumbers {
     ) -> PyResult<DocumentNumber> {
         if let Some(id) = id {
             let id = self.id_text(id)?;
-            let document = py.detach(|| findings.document_with(|it| self.ids.shown(it) == id));
+            let document = py
+                .detach(|| findings.document_with(|document| self.ids.display_id(document) == id));
             let unknown = || DocumentError::new_err(format!("no document has the id {id:?}"));
             return document.map_err(run_error)?.ok_or_else(unknown);
         }
@@ -133,10 +134,10 @@ impl RowNumbers {
             (true, _) if !is_number => id.extract(),
             (_, true) => Ok(id.str()?.to_string()),
             (is_text, _) => {
-                let what = if is_text { "row" } else { "id" };
+                let label = if is_text { "row" } else { "id" };
                 let expected = if is_number { "a whole number" } else { "a str" };
                 let text =
-                    format!("{what}: expected {expected}, as the ids are, got {}", id.repr()?);
+                    format!("{label}: expected {expected}, as the ids are, got {}", id.repr()?);
                 Err(OptionError::new_err(text))
             }
         }

@@ -46,9 +46,10 @@ pub(crate) fn draw(
 ) -> PyResult<ArrowTable> {
     let (find, reading) = plan_options(py, options)?;
     let inputs = ComparedInputs::new(py, &documents, reference.as_ref(), reading)?;
-    let how = AuditOptions { seed, threads: NonZeroUsize::MIN, ..AuditOptions::default() };
+    let audit_options =
+        AuditOptions { seed, threads: NonZeroUsize::MIN, ..AuditOptions::default() };
     let drawn = py
-        .detach(|| draw_share(&inputs.open()?, &find.params, &how, limit, &NoProgress))
+        .detach(|| draw_share(&inputs.open()?, &find.params, &audit_options, limit, &NoProgress))
         .map_err(run_error)?;
     drawn_rows(&drawn)
 }
@@ -134,10 +135,12 @@ impl SampleSearch {
         confidence: f64,
     ) -> PyResult<Self> {
         let (find, reading) = plan_options(py, options)?;
-        let how = crate::audit::options(sample, seed, confidence, NonZeroUsize::MIN)?;
+        let audit_options = crate::audit::options(sample, seed, confidence, NonZeroUsize::MIN)?;
         let drawn = drawn_of(py, drawn)?;
         let sample = py
-            .detach(|| AuditSample::new(&find.params, &how, documents, drawn, &NoProgress))
+            .detach(|| {
+                AuditSample::new(&find.params, &audit_options, documents, drawn, &NoProgress)
+            })
             .map_err(run_error)?;
         Ok(Self { found: sample.nothing(), sample, params: find.params, reading })
     }

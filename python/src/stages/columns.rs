@@ -114,8 +114,10 @@ impl StageTable {
     /// Returns a column of any type.
     pub(super) fn column(&mut self, name: &str) -> PyResult<ArrayChunks> {
         let place = self.0.names().iter().position(|known| known == name).ok_or_else(|| {
-            let there = self.0.names().join(", ");
-            DocumentTypeError::new_err(format!("unknown column {name:?}; the columns are {there}"))
+            let columns = self.0.names().join(", ");
+            DocumentTypeError::new_err(format!(
+                "unknown column {name:?}; the columns are {columns}"
+            ))
         })?;
         self.0.column_at(place, name)
     }
@@ -132,7 +134,7 @@ pub(super) fn optional_integers(
     object: &Bound<'_, PyAny>,
     name: &str,
 ) -> PyResult<Vec<Option<i64>>> {
-    integers_of(&capsule::import(object)?.whole()?, name)
+    integers_of(&capsule::import(object)?.into_column()?, name)
 }
 
 fn integers_of(column: &ArrayChunks, name: &str) -> PyResult<Vec<Option<i64>>> {

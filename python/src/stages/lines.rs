@@ -100,12 +100,12 @@ fn overlaps(table: &mut StageTable) -> PyResult<Vec<Option<Overlap>>> {
     let [intersection, left, right] = names.map(|name| table.integers(name));
     let left = left?;
     let right = right?;
-    let whole = |number: Option<i64>| number.unwrap_or_default().cast_unsigned();
+    let unsigned = |number: Option<i64>| number.unwrap_or_default().cast_unsigned();
     let rows = intersection?.into_iter().zip(left.into_iter().zip(right));
     Ok(rows
         .map(|(intersection, (left, right))| {
             let intersection = intersection?.cast_unsigned();
-            Some(Overlap { intersection, left: whole(left), right: whole(right) })
+            Some(Overlap { intersection, left: unsigned(left), right: unsigned(right) })
         })
         .collect())
 }

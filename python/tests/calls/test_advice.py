@@ -62,8 +62,8 @@ def test_bands_are_chosen_for_the_documents(tmp_path: Path) -> None:
     )
     assert [json.loads(report.read_text())["parameters"][name] for name in names] == chosen
     found.write_report(tmp_path / "ours.json")
-    ours = json.loads((tmp_path / "ours.json").read_text())["parameters"]
-    assert [ours[name] for name in names] == chosen
+    reported = json.loads((tmp_path / "ours.json").read_text())["parameters"]
+    assert [reported[name] for name in names] == chosen
     read = lookalike.find_files(path, shingle="bag", bands="auto", num_hashes=256)
     assert read.parameters["num_hashes"] == 256 and read.parameters["bands_sample"] == 400
     written = lookalike.dedup_files(

@@ -111,24 +111,24 @@ def test_contamination_files_match_command_line(tmp_path: Path, program: str) ->
         "--quiet",
     ]
     command += ["--against-field", "question", "--against-field", "answer"]
-    other, mine, zipped = (
+    other, own_file, zipped = (
         tmp_path / name for name in ("cli.jsonl", "items.jsonl", "items.jsonl.gz")
     )
     summary = subprocess.run(
         [*command, "-o", other, "--json"], check=True, capture_output=True
     ).stdout
-    found.write(mine)
+    found.write(own_file)
     found.write(zipped)
     found.write_report(tmp_path / "report.json")
-    assert mine.read_bytes() == other.read_bytes() == gzip.decompress(zipped.read_bytes())
+    assert own_file.read_bytes() == other.read_bytes() == gzip.decompress(zipped.read_bytes())
     assert (tmp_path / "report.json").read_bytes() == summary
     for path in (corpus, quiz):
         with pytest.raises(FileError, match="is an input"):
             found.write(path)
     with pytest.raises(FileError, match="items.csv"):
         found.write(tmp_path / "items.csv")
-    held = lookalike.contamination(CORPUS, Files(quiz), against_field="question", ngram=8)
-    assert held.items["covered"] == [16, 10]
+    in_memory = lookalike.contamination(CORPUS, Files(quiz), against_field="question", ngram=8)
+    assert in_memory.items["covered"] == [16, 10]
 
 
 def test_contaminated_frame_rows_can_be_dropped() -> None:
@@ -143,7 +143,7 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     items = write(tmp_path / "items.jsonl", [{"id": "a", "question": "x y"}])
     table = tmp_path / "table.csv"
     table.write_text("id,question\n1,What?\n")
-    wrong: list[tuple[Any, Any, dict[str, Any], str]] = [
+    cases: list[tuple[Any, Any, dict[str, Any], str]] = [
         (CORPUS, QUIZ, {}, "'text' is missing"),
         (CORPUS, QUIZ, {"against_field": "qestion"}, "'qestion' is missing"),
         (CORPUS, QUIZ, {"against_field": []}, "against_field: expected"),
@@ -185,7 +185,7 @@ def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
             'items.jsonl:1: no field "text".*name the field with text',
         ),
     ]
-    for docs, against, options, words in wrong:
+    for docs, against, options, words in cases:
         with pytest.raises((OptionError, DocumentError, FileError), match=words) as raised:
             lookalike.contamination(docs, against, **options)
         assert "--" not in str(raised.value), raised.value

@@ -137,9 +137,9 @@ def test_results_are_pickled_and_copied(name: str, tmp_path: Path) -> None:
     result = MADE[name](tmp_path)
     assert type(result) is getattr(lookalike, name)
     copies = [pickle.loads(pickle.dumps(result, protocol)) for protocol in range(2, 6)]
-    for again in (*copies, copy.copy(result), copy.deepcopy(result)):
-        assert type(again) is type(result) and values(again) == values(result)
-        assert repr(again) == repr(result)
+    for copied in (*copies, copy.copy(result), copy.deepcopy(result)):
+        assert type(copied) is type(result) and values(copied) == values(result)
+        assert repr(copied) == repr(result)
 
 
 @pytest.mark.parametrize("name", REFUSED)

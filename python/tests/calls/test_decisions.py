@@ -104,13 +104,15 @@ def test_dedup_obeys_decisions(tmp_path: Path) -> None:
     kept = lookalike.dedup(DOCS, threshold=0.6, keep="first", decisions=DECISIONS)
     assert list(kept) == ["b", "c", "d"]
     marked = {
-        key: what
-        for (key, _), what in lookalike.dedup(
+        key: decision
+        for (key, _), decision in lookalike.dedup(
             DOCS, threshold=0.6, keep="first", decisions=DECISIONS, annotate=True
         )
     }
     assert marked["a"]["reason"] == "decision" and marked["a"]["group_size"] is None
-    assert {key: what["group_size"] for key, what in marked.items() if what["kept"]} == {
+    assert {
+        key: decision["group_size"] for key, decision in marked.items() if decision["kept"]
+    } == {
         "b": 2,
         "c": 1,
         "d": 2,
@@ -173,7 +175,7 @@ def test_ids_are_rows_and_numbers_too() -> None:
 
 
 def test_invalid_decisions_are_refused(tmp_path: Path) -> None:
-    wrong: list[tuple[Any, str]] = [
+    cases: list[tuple[Any, str]] = [
         ({"decision": "keep", "documents": ["a"]}, "decisions: expected the path"),
         (7, "decisions: expected the path"),
         (b"{}", "decisions: expected the path"),
@@ -188,7 +190,7 @@ def test_invalid_decisions_are_refused(tmp_path: Path) -> None:
         ([{"decision": "keep"}], "documents"),
         ("", "decisions: expected the name"),
     ]
-    for decisions, message in wrong:
+    for decisions, message in cases:
         with pytest.raises(OptionError, match=message):
             lookalike.find(DOCS, decisions=decisions)
     with pytest.raises(FileError, match="nothing-there"):
@@ -211,7 +213,7 @@ def test_decisions_use_unpadded_row_numbers(tmp_path: Path) -> None:
         DOCS["d"],
         DOCS["e"],
     ]
-    made: list[dict[str, Any]] = [
+    decisions: list[dict[str, Any]] = [
         {"decision": "not_duplicate", "documents": [1, 0]},
         {"decision": "duplicate", "documents": ["11", 12]},
         {"decision": "keep", "documents": [99]},
@@ -219,7 +221,7 @@ def test_decisions_use_unpadded_row_numbers(tmp_path: Path) -> None:
         {"decision": "keep", "documents": [2]},
         {"decision": "duplicate", "documents": [0, 2]},
     ]
-    found = lookalike.find(docs, decisions=made, keep="first")
+    found = lookalike.find(docs, decisions=decisions, keep="first")
     assert [(group.keeper, [member.id for member in group.duplicates]) for group in found] == [
         (11, [12])
     ]
@@ -227,13 +229,15 @@ def test_decisions_use_unpadded_row_numbers(tmp_path: Path) -> None:
     assert counts is not None and counts.unapplied == [
         {"line": 3, "documents": ["99"], "reason": "unknown"}
     ]
-    assert [one["documents"] for one in counts.contradictions] == [["0", "2"]]
+    assert [pair["documents"] for pair in counts.contradictions] == [["0", "2"]]
     assert "people decided that they are not duplicates" in found.explain(0, 1).reason
     assert "people decided that they are duplicates" in found.explain(11, 12).reason
     report = tmp_path / "run.json"
     found.write_report(report)
     assert lookalike.audit(report, docs).recall == 0.0
-    assert lookalike.audit(report, docs, decisions=made).recall is None, "no pair is left to find"
+    assert lookalike.audit(report, docs, decisions=decisions).recall is None, (
+        "no pair is left to find"
+    )
     units = [
         "one line of a text that is here\nshared line of words",
         "shared line of words",

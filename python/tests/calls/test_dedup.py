@@ -178,9 +178,9 @@ def test_dedup_ignores_later_list_changes() -> None:
         docs.reverse()
         docs.append("more")
 
-    given = {"a": SAME, "b": OTHER, "c": SAME}
+    documents = {"a": SAME, "b": OTHER, "c": SAME}
     assert lookalike.dedup(docs, keep="first", progress=shuffle) == expected
-    assert lookalike.dedup(given, keep="first", progress=lambda *_: given.clear()) == {
+    assert lookalike.dedup(documents, keep="first", progress=lambda *_: documents.clear()) == {
         "a": SAME,
         "b": OTHER,
     }
@@ -281,15 +281,15 @@ def test_dedup_of_unordered_queries_is_consistent() -> None:
 def test_existing_annotation_columns_are_errors() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"text": [SAME, SAME], "lookalike_kept": [1, 2]})
-    given: list[Any] = [table]
+    tables: list[Any] = [table]
     for package, make in [
         ("pandas", lambda m: table.to_pandas()),
         ("polars", lambda m: m.DataFrame(table)),
         ("datasets", lambda m: m.Dataset(table)),
     ]:
         with contextlib.suppress(ImportError):
-            given.append(make(__import__(package)))
-    for docs in given:
+            tables.append(make(__import__(package)))
+    for docs in tables:
         begun: list[object] = []
         with pytest.raises(OptionError, match="'lookalike_kept', which already exists"):
             lookalike.dedup(docs, annotate=True, progress=lambda *a: begun.append(a))
@@ -313,8 +313,8 @@ def test_dedup_filters_unsupported_arrow_types() -> None:
     assert lookalike.dedup(view.slice(0, 3), keep="first").to_pylist() == [SAME, OTHER]
     chunks = lookalike.dedup(pa.chunked_array([view.slice(0, 2), view.slice(2, 1)]), keep="last")
     assert isinstance(chunks, pa.ChunkedArray) and chunks.to_pylist() == [OTHER, SAME]
-    none = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
-    assert none.to_pylist() == [] and none.type == pa.string_view()
+    empty = lookalike.dedup(view.slice(0, 3), reference=[SAME, OTHER])
+    assert empty.to_pylist() == [] and empty.type == pa.string_view()
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
         {"text": pd.Series(view.slice(0, 3), dtype=pd.ArrowDtype(pa.string_view())), "n": [1, 2, 3]}
@@ -381,20 +381,20 @@ def test_memory_annotations_equal_file_annotations(tmp_path: Path) -> None:
         lookalike.dedup_files(path, output=out, annotate=True, **options)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         prefix = "lookalike_"
-        theirs = {
+        of_file = {
             line["id"]: {
                 name.removeprefix(prefix): line[name] for name in line if name.startswith(prefix)
             }
             for line in lines
         }
-        ours = lookalike.dedup(list(texts.items()), annotate=True, **options)
-        named = {id_: what for (id_, _), what in ours}
-        for id_, said in theirs.items():
-            assert {name: named[id_][name] for name in said} == said, (measure, id_)
+        in_memory = lookalike.dedup(list(texts.items()), annotate=True, **options)
+        named = {id_: row for (id_, _), row in in_memory}
+        for id_, decision in of_file.items():
+            assert {name: named[id_][name] for name in decision} == decision, (measure, id_)
             # In memory, an annotation also has the members without a value.
-            for name in named[id_].keys() - said.keys():
+            for name in named[id_].keys() - decision.keys():
                 assert named[id_][name] is None, (measure, id_, name)
-        reasons = {what["reason"] for what in theirs.values()}
+        reasons = {row["reason"] for row in of_file.values()}
         related = {"related"} if measure == "jaccard" else set[str]()
         assert reasons == {"keeper", "longest", "id", "empty", "unique"} | related
 
@@ -404,18 +404,21 @@ def test_related_documents_name_their_neighbour() -> None:
     b = a.replace("w0 w1 w2 w3 ", "")
     c = b.replace(" w36 w37 w38 w39", "")
     docs = [{"id": "a", "text": a}, {"id": "b", "text": b}, {"id": "c", "text": c}]
-    said = [what for _, what in lookalike.dedup(docs, threshold=0.87, annotate=True)]
-    assert [what["reason"] for what in said] == ["keeper", "longest", "related"]
-    assert [what["neighbour"] for what in said] == [None, None, "b"]
-    assert said[2]["kept"] and said[2]["group"] is None and said[2]["keeper"] is None
-    assert said[2]["neighbour_jaccard"] == round(28 / 32, 6)
+    decisions = [decision for _, decision in lookalike.dedup(docs, threshold=0.87, annotate=True)]
+    assert [decision["reason"] for decision in decisions] == ["keeper", "longest", "related"]
+    assert [decision["neighbour"] for decision in decisions] == [None, None, "b"]
+    assert decisions[2]["kept"] and decisions[2]["group"] is None and decisions[2]["keeper"] is None
+    assert decisions[2]["neighbour_jaccard"] == round(28 / 32, 6)
     bad: Any = [*docs, {"id": "d", "text": None}, {"id": "a", "text": OTHER}]
-    said = [what for _, what in lookalike.dedup(bad, threshold=0.87, annotate=True, skip_bad=True)]
-    assert [what["reason"] for what in said[3:]] == ["skipped", "skipped"]
-    assert [what["kept"] for what in said] == [True, False, True, False, False]
-    assert [what["group_size"] for what in said] == [2, None, 1, None, None]
+    decisions = [
+        decision
+        for _, decision in lookalike.dedup(bad, threshold=0.87, annotate=True, skip_bad=True)
+    ]
+    assert [decision["reason"] for decision in decisions[3:]] == ["skipped", "skipped"]
+    assert [decision["kept"] for decision in decisions] == [True, False, True, False, False]
+    assert [decision["group_size"] for decision in decisions] == [2, None, 1, None, None]
     reference = lookalike.dedup([b, OTHER], reference=[a], annotate=True)
-    assert [what["reason"] for _, what in reference] == ["reference", "unique"]
+    assert [decision["reason"] for _, decision in reference] == ["reference", "unique"]
     pa = pytest.importorskip("pyarrow")
     marked = lookalike.dedup(pa.Table.from_pylist(docs), threshold=0.87, annotate=True)
     assert marked.column_names == ["id", "text"] + [
@@ -476,7 +479,9 @@ def test_annotations_name_the_deciding_rule() -> None:
     ]
 
     def reasons(**options: Any) -> list[str]:
-        return [what["reason"] for _, what in lookalike.dedup(rows, annotate=True, **options)]
+        return [
+            decision["reason"] for _, decision in lookalike.dedup(rows, annotate=True, **options)
+        ]
 
     assert reasons() == ["longest", "longest", "keeper", "empty", "unique"]
     by_score = reasons(keep=["field:score", "longest"])
@@ -492,12 +497,12 @@ def test_unusable_output_folders_are_errors(tmp_path: Path) -> None:
     full = tmp_path / "full"
     full.mkdir()
     (full / "old").write_text("old")
-    for output, said in (
+    for output, message in (
         (folder, "is an input"),
         (folder / "out", "lies in the input"),
         (full, "the folder is not empty"),
     ):
-        with pytest.raises(LookalikeError, match=said):
+        with pytest.raises(LookalikeError, match=message):
             lookalike.dedup_files(folder, output=f"{output}{os.sep}")
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert (full / "old").read_text() == "old"
@@ -529,7 +534,7 @@ def test_an_index_is_a_reference(tmp_path: Path) -> None:
             index.add([("a", f"{fox} today")])
             assert lookalike.dedup(docs, reference=index, threshold=0.7) == {"y": docs["y"]}
         found = lookalike.find(docs, reference=lookalike.Files(path), threshold=0.7)
-        assert [(group.keeper, [one.id for one in group.duplicates]) for group in found] == [
+        assert [(group.keeper, [member.id for member in group.duplicates]) for group in found] == [
             ("a", ["x"])
         ]
     with pytest.raises(lookalike.errors.LookalikeError, match="words:3"):

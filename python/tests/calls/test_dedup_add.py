@@ -135,14 +135,14 @@ def test_documents_in_memory_are_added(news: lookalike.Index, tmp_path: Path, fo
     for batch in BATCHES:
         docs, options = rows(batch)[form]
         kept = lookalike.dedup(docs, reference=news, add=True, **options, **OPTIONS)
-        again, options = rows(batch)[form]
-        same = lookalike.dedup(again, reference=news, add=True, **options, **OPTIONS)
+        same_rows, options = rows(batch)[form]
+        same = lookalike.dedup(same_rows, reference=news, add=True, **options, **OPTIONS)
         if form == 0:
             assert set(kept) == {id for id in batch if id in EXPECTED or id == "e"}
             assert set(same) == {"e"} & set(batch), "now the index has them"
-    here = exported(news, tmp_path / "news.jsonl")
-    assert {line["id"]: line.get("group_size", 1) for line in here} == EXPECTED
-    assert [line["metadata"] for line in here] == [{}] * 4
+    lines = exported(news, tmp_path / "news.jsonl")
+    assert {line["id"]: line.get("group_size", 1) for line in lines} == EXPECTED
+    assert [line["metadata"] for line in lines] == [{}] * 4
     assert news.group_sizes(EXPECTED) == list(EXPECTED.values())
     assert news.get("z").text == BATCHES[0]["z"]  # type: ignore[union-attr]
 
@@ -158,9 +158,9 @@ def test_group_sizes_follow_requested_ids(news: lookalike.Index) -> None:
     lookalike.dedup(BATCHES[0], reference=news, add=True, **OPTIONS)
     assert news.group_sizes(["z", "nobody", "a", "w", "z"]) == [2, 0, 2, 0, 2]
     assert news.group_sizes([]) == [] and news.group_sizes(iter(["b"])) == [1]
-    for wrong in ("a", 3):
+    for ids in ("a", 3):
         with pytest.raises(DocumentTypeError, match="an iterable of str"):
-            news.group_sizes(wrong)  # type: ignore[arg-type]
+            news.group_sizes(ids)  # type: ignore[arg-type]
     with pytest.raises(DocumentTypeError, match="id 1"):
         news.group_sizes(["a", 3.5])  # type: ignore[list-item]
     news.remove(["w"])

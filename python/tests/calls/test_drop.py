@@ -25,7 +25,7 @@ TEXTS = [
     *(f"page {n} has words w{n} of its own" for n in range(9)),
 ]
 OPTIONS: Any = {"threshold": 0.6, "shingle": "words:3"}
-LEFT = TEXTS[1:]
+REMAINING = TEXTS[1:]
 
 
 def pages(path: Path, texts: list[str]) -> Path:
@@ -47,11 +47,11 @@ def test_dropped_documents_are_never_compared(tmp_path: Path) -> None:
         [{"id": "0", "source": "documents"}],
     ]
     for drop in (*dropping, listed, str(listed)):
-        assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == LEFT, drop
+        assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == REMAINING, drop
     dropping = [[], None, ["no such id", 99], [{"id": 0, "source": "elsewhere"}]]
     for drop in dropping:
         assert lookalike.dedup(TEXTS, drop=drop, **OPTIONS) == [TEXTS[0], *TEXTS[2:]], drop
-    assert lookalike.dedup(iter(TEXTS), drop=[0], **OPTIONS) == LEFT
+    assert lookalike.dedup(iter(TEXTS), drop=[0], **OPTIONS) == REMAINING
     by_id = {f"x{n}": text for n, text in enumerate(TEXTS)}
     assert list(lookalike.dedup(by_id, drop=["x0", "x2"], **OPTIONS).values()) == [
         TEXTS[1],
@@ -76,7 +76,7 @@ def test_frames_lose_the_rows() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": [70 + n for n in range(len(TEXTS))], "text": TEXTS})
     kept = lookalike.dedup(frame, drop=frame["id"][:1], **OPTIONS)
-    assert list(kept["text"]) == LEFT and list(kept.index) == list(range(1, len(TEXTS)))
+    assert list(kept["text"]) == REMAINING and list(kept.index) == list(range(1, len(TEXTS)))
 
 
 def test_contaminated_documents_can_be_dropped(tmp_path: Path) -> None:
@@ -94,23 +94,25 @@ def test_dropped_files_match_command_line(tmp_path: Path, program: str) -> None:
     corpus = pages(tmp_path / "web.jsonl", TEXTS)
     found = lookalike.contamination(lookalike.Files(corpus), [QUESTION], ngram=5)
     assert found.documents.to_pylist() == [{"id": f"d{n}", "source": str(corpus)} for n in (0, 1)]
-    listed, other, mine = (tmp_path / name for name in ("drop.jsonl", "cli.jsonl", "mine.jsonl"))
+    listed, other, own_file = (
+        tmp_path / name for name in ("drop.jsonl", "cli.jsonl", "mine.jsonl")
+    )
     found.write_documents(listed)
     writers: dict[str, Any] = {"dedup": lookalike.dedup_files, "cut": lookalike.cut_files}
     for name, write in writers.items():
         command: list[Any] = [program, name, corpus, "--drop", listed, "-o", other, "--quiet"]
         subprocess.run(command, check=True)
         for drop in (listed, found.documents):
-            written = write(corpus, output=mine, drop=drop)
-            assert mine.read_bytes() == other.read_bytes()
+            written = write(corpus, output=own_file, drop=drop)
+            assert own_file.read_bytes() == other.read_bytes()
             assert (written.kept, written.removed, written.dropped) == (10, 0, 2)
-    assert b'"d0"' not in mine.read_bytes() and b'"d2"' in mine.read_bytes()
+    assert b'"d0"' not in own_file.read_bytes() and b'"d2"' in own_file.read_bytes()
 
 
 def test_invalid_lists_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id":"a"}\n{"name":"b"}\n')
-    wrong: list[tuple[Any, type[Exception], str]] = [
+    cases: list[tuple[Any, type[Exception], str]] = [
         (7, OptionError, "drop: expected the path of a list, or ids"),
         (b"d", OptionError, "drop: expected the path"),
         ({"id": "d"}, OptionError, "drop: expected the path"),
@@ -122,7 +124,7 @@ def test_invalid_lists_are_refused(tmp_path: Path) -> None:
         (["\ud800"], OptionError, r"drop\[0\]"),
         (tmp_path / "none.jsonl", FileError, "none.jsonl"),
     ]
-    for drop, error, words in wrong:
+    for drop, error, words in cases:
         with pytest.raises(error, match=words):
             lookalike.dedup(TEXTS, drop=drop)
     with pytest.raises(Exception, match="line 2") as raised:

@@ -146,11 +146,11 @@ def test_find_files_matches_command_line(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
     of_path = lookalike.find_files(path)
     assert "row" not in of_path.groups.column_names
-    held = lookalike.find({f"d{i:03}": t for i, t in enumerate(docs)})
-    assert held.groups["id"] == of_path.groups["id"]
+    in_memory = lookalike.find({f"d{i:03}": t for i, t in enumerate(docs)})
+    assert in_memory.groups["id"] == of_path.groups["id"]
     for name in ("a.csv", "a.jsonl", "a.parquet", "a.csv.gz"):
         of_path.write(tmp_path / f"p-{name}")
-        held.write(tmp_path / f"h-{name}")
+        in_memory.write(tmp_path / f"h-{name}")
         assert (tmp_path / f"p-{name}").read_bytes() == (tmp_path / f"h-{name}").read_bytes()
     command = [
         sys.executable,
@@ -172,7 +172,7 @@ def test_find_files_matches_command_line(tmp_path: Path) -> None:
         of_path.write(tmp_path / "groups.txt")
     with pytest.raises(OptionError, match="pairs=True"):
         of_path.pairs
-    assert of_path.text(0) == docs[0] == held.text(0)
+    assert of_path.text(0) == docs[0] == in_memory.text(0)
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_rows_with_empty_ids_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     of_file = lookalike.find_files(path, skip_bad=True)
-    for given in (rows, iter(rows)):
-        found = lookalike.find(given, skip_bad=True)
+    for documents in (rows, iter(rows)):
+        found = lookalike.find(documents, skip_bad=True)
         assert found.counts == of_file.counts and found.groups["id"] == of_file.groups["id"] == [
             "a",
             "b",
@@ -244,7 +244,7 @@ def test_rows_with_empty_ids_are_skipped(tmp_path: Path) -> None:
         ]
     assert lookalike.dedup(rows, skip_bad=True) == rows[:1]
     annotated = lookalike.dedup(rows, skip_bad=True, annotate=True)
-    assert [what["reason"] for _, what in annotated] == ["keeper", "skipped", "id"]
+    assert [decision["reason"] for _, decision in annotated] == ["keeper", "skipped", "id"]
 
 
 @pytest.mark.parametrize(
@@ -391,8 +391,8 @@ def test_dedup_returns_original_documents(tmp_path: Path) -> None:
     assert lookalike.dedup(dict(enumerate(docs)), keep="first") == dict(list(enumerate(docs))[::3])
     assert lookalike.dedup((d for d in docs), keep="first") == kept
     annotated = lookalike.dedup(docs[:3], keep="first", annotate=True)
-    assert [what["kept"] for _, what in annotated] == [True, False, False]
-    assert [what["keeper"] for _, what in annotated] == [None, 0, 0]
+    assert [decision["kept"] for _, decision in annotated] == [True, False, False]
+    assert [decision["keeper"] for _, decision in annotated] == [None, 0, 0]
     path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
     path.write_text(
         "".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(docs))
@@ -478,8 +478,8 @@ def test_audit_measures_missed_pairs(tmp_path: Path) -> None:
     assert measured.recall is not None and measured.recall < 0.99
     report = tmp_path / "r.json"
     found.write_report(report)
-    again = lookalike.audit(report, docs, sample=200)
-    assert again.recall == audit.recall
+    repeated = lookalike.audit(report, docs, sample=200)
+    assert repeated.recall == audit.recall
     with pytest.raises(ChangedError, match="documents"):
         lookalike.audit(report, docs[1:], sample=10)
     with pytest.raises(OptionError, match="confidence"):
@@ -533,35 +533,37 @@ def test_tune_follows_the_formula() -> None:
 def test_tune_matches_command_line(
     program: str, tmp_path: Path, given: str, documents: int | None
 ) -> None:
-    made = {"one": TUNED[:1], "alike": TUNED, "unlike": texts(300)}
+    samples = {"one": TUNED[:1], "alike": TUNED, "unlike": texts(300)}
     path = tmp_path / "docs.jsonl"
     for threshold in (0.5, 0.8):
         command = [program, "tune", "--json", "--threshold", str(threshold)]
         if documents is not None:
             command += ["--documents", str(documents)]
         if given:
-            lines = [json.dumps({"id": str(i), "text": text}) for i, text in enumerate(made[given])]
+            lines = [
+                json.dumps({"id": str(i), "text": text}) for i, text in enumerate(samples[given])
+            ]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
             command.append(str(path))
         reported = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        ours = lookalike.tune(
+        tuned = lookalike.tune(
             lookalike.Files(path) if given else None, threshold=threshold, documents=documents
         )
         choice, measured = reported["choice"], reported["measured"] or {}
         for name in ("num_hashes", "bands", "rows"):
-            assert getattr(ours, name) == choice[name]
-        assert ours.documents == reported["documents"]
-        assert ours.predicted_recall == choice["recall_at_threshold"]
-        assert ours.sampled == measured.get("drawn", 0)
+            assert getattr(tuned, name) == choice[name]
+        assert tuned.documents == reported["documents"]
+        assert tuned.predicted_recall == choice["recall_at_threshold"]
+        assert tuned.sampled == measured.get("drawn", 0)
         shingles = [profile["shingle"] for profile in measured.get("shingles", [])]
-        assert [profile["shingle"] for profile in ours.shingles] == shingles
-        assert ours.advice == (measured.get("advice") or {}).get("shingle")
+        assert [profile["shingle"] for profile in tuned.shingles] == shingles
+        assert tuned.advice == (measured.get("advice") or {}).get("shingle")
         if not given:
             found = lookalike.find(["a b c"], threshold=threshold).parameters
             assert [found[name] for name in ("num_hashes", "bands", "rows")] == [
-                ours.num_hashes,
-                ours.bands,
-                ours.rows,
+                tuned.num_hashes,
+                tuned.bands,
+                tuned.rows,
             ]
 
 

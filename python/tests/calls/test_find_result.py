@@ -36,12 +36,12 @@ def test_groups_by_their_places() -> None:
 
 def test_masks_and_labels() -> None:
     kept = lookalike.dedup(DOCS, keep="first")
-    assert [doc for doc, stays in zip(DOCS, FOUND.is_kept) if stays] == kept
+    assert [doc for doc, is_kept in zip(DOCS, FOUND.is_kept) if is_kept] == kept
     labels = FOUND.labels
     assert labels == [row - row % 3 for row in range(30)]
     assert {labels[row] for row in (3, 4, 5)} == {3}
-    some = lookalike.find([None, A, B, "alone"], skip_bad=True)
-    assert some.labels == [0, 1, 1, 3] and some.is_kept.count(True) == 2 and not some.is_kept[0]
+    found = lookalike.find([None, A, B, "alone"], skip_bad=True)
+    assert found.labels == [0, 1, 1, 3] and found.is_kept.count(True) == 2 and not found.is_kept[0]
     of_reference = lookalike.find([A, B, "alone"], reference=[A])
     assert of_reference.labels == [0, 0, 2] and of_reference.is_kept == [False, False, True]
     frame = pytest.importorskip("pandas").DataFrame({"text": DOCS})
@@ -76,9 +76,9 @@ def test_texts_by_id(tmp_path: Path) -> None:
         numbers.text("1")
     rows = lookalike.find(DOCS)
     assert [rows.text(id=row) for row in (0, 7, 29)] == [DOCS[row] for row in (0, 7, 29)]
-    for wrong in ({}, {"row": 1, "id": 2}):
+    for arguments in ({}, {"row": 1, "id": 2}):
         with pytest.raises(OptionError, match="the row of a document or its id"):
-            rows.text(**wrong)
+            rows.text(**arguments)
     with pytest.raises(OptionError, match="id: expected"):
         rows.text(id=1.5)
     (tmp_path / "a.txt").write_text(A)
@@ -147,9 +147,9 @@ def test_explain_handles_documents_without_shingles() -> None:
 
 def test_decisions_of_people_are_explained() -> None:
     def reason(documents: dict[Any, str], *decisions: tuple[str, list[Any]]) -> str:
-        made = [{"decision": decision, "documents": ids} for decision, ids in decisions]
+        records = [{"decision": decision, "documents": ids} for decision, ids in decisions]
         a, b = list(documents)[:2]
-        return lookalike.find(documents, decisions=made).explain(a, b).reason
+        return lookalike.find(documents, decisions=records).explain(a, b).reason
 
     alike, different = (
         {"a": A, "b": B},
@@ -184,15 +184,15 @@ def test_explain_reports_missed_pairs() -> None:
 
 def test_a_notebook_shows_the_page(tmp_path: Path) -> None:
     found = lookalike.find({"<b>": A, "y": B})
-    shown = found._repr_html_()
+    markup = found._repr_html_()
     found.write_report(tmp_path / "page.html")
-    page = re.search(r'srcdoc="([^"]*)"', shown)
+    page = re.search(r'srcdoc="([^"]*)"', markup)
     assert page is not None
     timeless = [
         re.sub(r"[\d.]+ m?s\b", "", text)
         for text in (html.unescape(page[1]), (tmp_path / "page.html").read_text())
     ]
-    assert timeless[0] == timeless[1] and "<b>" not in shown
+    assert timeless[0] == timeless[1] and "<b>" not in markup
 
 
 def test_large_pages_fall_back_to_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,8 +252,8 @@ def test_texts_of_several_columns() -> None:
             found.text(0) == "Greetings\n\none two three four five six"
             and found.text(2) == TITLED[2]["body"]
         )
-    nothing = [{"title": None, "body": None}, {"title": "", "body": ""}]
-    assert lookalike.find(nothing, text=["title", "body"], skip_bad=True).counts["skipped"] == 1
+    empty_rows = [{"title": None, "body": None}, {"title": "", "body": ""}]
+    assert lookalike.find(empty_rows, text=["title", "body"], skip_bad=True).counts["skipped"] == 1
     assert len(lookalike.dedup(TITLED, text=("title", "body"))) == 2
     assert lookalike.prepare(TITLED, text=["title", "body"])["shingles"] == [3, 3, 2]
     assert len(lookalike.find(TITLED, text=["body"])) == 1
@@ -429,13 +429,13 @@ def test_evaluate_accepts_every_truth_form(tmp_path: Path) -> None:
 
 def test_pairs_of_a_reference() -> None:
     docs = {"a": "one two three four five six", "b": "One two three four five six!"}
-    known = {"k": "one, two, three, four, five, six"}
-    found = lookalike.find(docs, reference=known, pairs=True, reference_pairs=True)
+    reference = {"k": "one, two, three, four, five, six"}
+    found = lookalike.find(docs, reference=reference, pairs=True, reference_pairs=True)
     assert sorted(zip(found.pairs["id_a"], found.pairs["id_b"])) == [("a", "k"), ("b", "k")]
-    assert len(lookalike.find(docs, reference=known, pairs=True).pairs) == 3
+    assert len(lookalike.find(docs, reference=reference, pairs=True).pairs) == 3
     for arguments, missing in (
         ({"pairs": True}, "a reference"),
-        ({"reference": known}, "pairs=True"),
+        ({"reference": reference}, "pairs=True"),
     ):
         with pytest.raises(OptionError, match=f"needs {missing}"):
             lookalike.find(docs, reference_pairs=True, **arguments)

@@ -63,23 +63,23 @@ def test_loaders_of_data(method: str, expected: list[str]) -> None:
     context = multiprocessing.get_context(method)
     workers = []
     for number in range(WORKERS):
-        here, there = context.Pipe()
-        worker = context.Process(target=load, args=(there, number), daemon=True)
+        receiver, sender = context.Pipe()
+        worker = context.Process(target=load, args=(sender, number), daemon=True)
         worker.start()
-        there.close()
-        workers.append((worker, here))
+        sender.close()
+        workers.append((worker, receiver))
     for _epoch in range(3):
-        for _, here in workers:
-            here.send("epoch")
+        for _, receiver in workers:
+            receiver.send("epoch")
         # The parent computes at the same time.
         assert found(0) == expected[0]
         loaded: dict[int, str] = {}
-        for _, here in workers:
-            assert here.poll(PATIENCE), "a worker hangs"
-            loaded |= here.recv()
+        for _, receiver in workers:
+            assert receiver.poll(PATIENCE), "a worker hangs"
+            loaded |= receiver.recv()
         assert [loaded[seed] for seed in range(6)] == expected
-    for worker, here in workers:
-        here.send(None)
+    for worker, receiver in workers:
+        receiver.send(None)
         worker.join(PATIENCE)
         assert worker.exitcode == 0
 
@@ -104,12 +104,12 @@ def test_fork_with_busy_threads_works(expected: list[str]) -> None:
     try:
         context = multiprocessing.get_context("fork")
         for round in range(12):
-            here, there = context.Pipe(duplex=False)
-            child = context.Process(target=answer, args=(there, round % 6), daemon=True)
+            receiver, sender = context.Pipe(duplex=False)
+            child = context.Process(target=answer, args=(sender, round % 6), daemon=True)
             child.start()
-            there.close()
-            assert here.poll(PATIENCE), f"the child of round {round} hangs"
-            assert here.recv() == expected[round % 6]
+            sender.close()
+            assert receiver.poll(PATIENCE), f"the child of round {round} hangs"
+            assert receiver.recv() == expected[round % 6]
             child.join(PATIENCE)
             assert child.exitcode == 0
     finally:

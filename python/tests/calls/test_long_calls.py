@@ -112,8 +112,8 @@ def test_ctrl_c_ends_it(call: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         timeout=10 * PATIENCE,
     )
-    said, seconds = done.stdout.split()
-    assert (said, done.returncode) == ("stopped", 7), done
+    message, seconds = done.stdout.split()
+    assert (message, done.returncode) == ("stopped", 7), done
     # CPU seconds, because wall seconds depend on the load of the machine.
     assert float(seconds) < 5
 

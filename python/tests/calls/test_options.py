@@ -143,8 +143,8 @@ def test_rules_are_their_texts(rule: Any, text: str, shown: str) -> None:
     assert rule == text and text == rule and hash(rule) == hash(text)
     assert isinstance(rule, str) and str(rule) == text and f"{rule}" == text
     assert repr(rule) == shown and {text: 1}[rule] == 1
-    for again in (pickle.loads(pickle.dumps(rule)), copy.copy(rule), copy.deepcopy(rule)):
-        assert again == text
+    for copied in (pickle.loads(pickle.dumps(rule)), copy.copy(rule), copy.deepcopy(rule)):
+        assert copied == text
 
 
 @pytest.mark.parametrize("rule", [Words, Chars, Bytes])
@@ -169,8 +169,8 @@ def test_sizes_of_numpy() -> None:
 def test_rules_are_options() -> None:
     assert lookalike.find(DOCS, shingle=Words(3)).parameters["shingle"] == "words:3"
     for rule, text in ((Words(2), "words:2"), (Chars(4), "chars:4"), (Bytes(7), "bytes:7")):
-        ours, theirs = (lookalike.prepare(DOCS, shingle=shingle) for shingle in (rule, text))
-        assert ours["signature"] == theirs["signature"]
+        by_rule, by_text = (lookalike.prepare(DOCS, shingle=shingle) for shingle in (rule, text))
+        assert by_rule["signature"] == by_text["signature"]
     rows = [{"text": DOCS[0], "rank": rank, "path": f"{rank}/a"} for rank in (2, 3, 1)]
     for keep, row in (
         (Field("rank"), 1),

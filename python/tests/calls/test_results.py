@@ -25,22 +25,22 @@ def test_tables_are_pickled() -> None:
     found = lookalike.find([*DOCS, None], pairs=True, skip_bad=True)
     of_texts = lookalike.find(dict(zip("abc", DOCS)), reference={"r": DOCS[0]})
     for table in (found.groups, found.pairs, found.skipped, found.empty, of_texts.groups):
-        again = pickle.loads(pickle.dumps(table))
-        assert isinstance(again, lookalike.Table)
-        assert again.to_pylist() == table.to_pylist()
-        assert again.column_names == table.column_names
-        assert again.column_types == table.column_types
+        loaded = pickle.loads(pickle.dumps(table))
+        assert isinstance(loaded, lookalike.Table)
+        assert loaded.to_pylist() == table.to_pylist()
+        assert loaded.column_names == table.column_names
+        assert loaded.column_types == table.column_types
         assert copy.deepcopy(table).to_pydict() == table.to_pydict()
 
 
 def test_signatures_are_pickled() -> None:
     rows = lookalike.prepare([*DOCS, "", None], skip_bad=True)
-    again = pickle.loads(pickle.dumps(rows))
-    assert isinstance(again, lookalike.PrepareResult)
-    assert (again.to_pydict(), again.parameters) == (rows.to_pydict(), rows.parameters)
-    assert (again.skipped["line"], again.skipped["row"]) == ([5], [4])
+    loaded = pickle.loads(pickle.dumps(rows))
+    assert isinstance(loaded, lookalike.PrepareResult)
+    assert (loaded.to_pydict(), loaded.parameters) == (rows.to_pydict(), rows.parameters)
+    assert (loaded.skipped["line"], loaded.skipped["row"]) == ([5], [4])
     pyarrow = pytest.importorskip("pyarrow")
-    assert pyarrow.table(again).equals(pyarrow.table(rows))
+    assert pyarrow.table(loaded).equals(pyarrow.table(rows))
 
 
 def prepared(texts: list[str]) -> lookalike.PrepareResult:
@@ -96,12 +96,14 @@ def test_damaged_pickles_are_errors() -> None:
 
 def test_pandas_types_are_independent_of_rows() -> None:
     pytest.importorskip("pandas")
-    some = lookalike.find(DOCS, pairs=True)
-    none = lookalike.find(DOCS[1:], pairs=True)
+    with_rows = lookalike.find(DOCS, pairs=True)
+    without_rows = lookalike.find(DOCS[1:], pairs=True)
     for name in ("groups", "pairs"):
-        types = [getattr(found, name).to_pandas().dtypes.to_dict() for found in (some, none)]
+        types = [
+            getattr(found, name).to_pandas().dtypes.to_dict() for found in (with_rows, without_rows)
+        ]
         assert types[0] == types[1]
-    types = some.groups.to_pandas().dtypes.astype(str).to_dict()
+    types = with_rows.groups.to_pandas().dtypes.astype(str).to_dict()
     assert types["group"] == "uint64" and types["jaccard"] == "float64"
     assert types["row"] == types["keeper_row"] == "UInt64" and types["id"] == "int64"
 
@@ -160,25 +162,25 @@ def test_index_groups_reject_text_and_audit(tmp_path: Any) -> None:
 def test_results_recognise_inputs_after_chdir(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, other = tmp_path / "here", tmp_path / "other"
-    for folder, text in ((here, "the same old story"), (other, "another one")):
+    folder_, other = tmp_path / "here", tmp_path / "other"
+    for folder, text in ((folder_, "the same old story"), (other, "another one")):
         folder.mkdir()
         (folder / "docs.jsonl").write_text(f'{{"id": "a", "text": "{text}"}}\n')
-    monkeypatch.chdir(here)
+    monkeypatch.chdir(folder_)
     found = lookalike.find_files("docs.jsonl", reference=lookalike.Files("docs.jsonl"), id=":line")
-    before = (here / "docs.jsonl").read_bytes()
+    before = (folder_ / "docs.jsonl").read_bytes()
     monkeypatch.chdir(other)
     for write in (found.write, found.write_skipped, found.write_report):
         with pytest.raises(FileError, match="is an input"):
-            write(here / "docs.jsonl")
-    assert (here / "docs.jsonl").read_bytes() == before
+            write(folder_ / "docs.jsonl")
+    assert (folder_ / "docs.jsonl").read_bytes() == before
     # The result does not read the file of the same name in the current folder.
-    for again in (lambda: found.text(0), lambda: lookalike.audit(found)):
+    for call in (lambda: found.text(0), lambda: lookalike.audit(found)):
         with pytest.raises(
             FileError, match=r"here.docs\.jsonl, .*other.docs\.jsonl from .*change back"
         ):
-            again()
-    monkeypatch.chdir(here)
+            call()
+    monkeypatch.chdir(folder_)
     assert found.text(0) == "the same old story"
 
 
@@ -186,20 +188,20 @@ def test_tables_of_large_strings_are_pickled() -> None:
     table = type(lookalike.prepare(DOCS).engine)
     ends = b"".join(end.to_bytes(8, "little") for end in (0, 1, 3))
     state = [("a", "large_string", False, (2, None, [ends, b"abc"], []))]
-    again = table.of_state(table.of_state(state).state())
-    assert again.column_types == ["large_string"] and again.values(0, 0, 2) == ["a", "bc"]
+    loaded = table.of_state(table.of_state(state).state())
+    assert loaded.column_types == ["large_string"] and loaded.values(0, 0, 2) == ["a", "bc"]
 
 
 def test_nested_list_columns_are_errors() -> None:
     table = type(lookalike.prepare(DOCS).engine)
-    nothing: tuple[Any, ...] = (0, None, [], [])
-    deep = nothing
+    empty: tuple[Any, ...] = (0, None, [], [])
+    deep = empty
     for _ in range(500):
         deep = (0, None, [], [deep])
     for kind, data in [
-        ("list 1 list 1 int64", nothing),
-        ("list 1 " * 300_000 + "int64", nothing),
-        ("list 1 int64", (0, None, [], [(0, None, [b""], [nothing])])),
+        ("list 1 list 1 int64", empty),
+        ("list 1 " * 300_000 + "int64", empty),
+        ("list 1 int64", (0, None, [], [(0, None, [b""], [empty])])),
         ("list 1 int64", deep),
     ]:
         with pytest.raises((OptionError, TypeError)):
@@ -229,12 +231,12 @@ def test_input_digest_depends_on_documents(tmp_path: Path) -> None:
         lookalike.find_files(paths).write_report(report)
         return json.loads(report.read_text(encoding="utf-8"))["inputs"]
 
-    whole = inputs(lines)
-    assert whole["documents"] == 9
-    assert inputs(lines[::-1]) == whole
-    assert inputs(lines[5:], lines[:5]) == whole
-    assert inputs([*lines[:8], lines[8].replace("few", "lot")])["digest"] != whole["digest"]
-    assert inputs([*lines[:8], lines[8].replace("d8", "d9")])["digest"] != whole["digest"]
+    complete = inputs(lines)
+    assert complete["documents"] == 9
+    assert inputs(lines[::-1]) == complete
+    assert inputs(lines[5:], lines[:5]) == complete
+    assert inputs([*lines[:8], lines[8].replace("few", "lot")])["digest"] != complete["digest"]
+    assert inputs([*lines[:8], lines[8].replace("d8", "d9")])["digest"] != complete["digest"]
 
 
 def test_html_reports_match_command_line(tmp_path: Path, program: str) -> None:
@@ -257,8 +259,12 @@ def test_json_reports_match_command_line(tmp_path: Path, program: str) -> None:
     lookalike.find_files(path).write_report(tmp_path / "ours.json")
     arguments = [program, "find", str(path), "--quiet", "--report", str(tmp_path / "theirs.json")]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
-    ours, theirs = ((tmp_path / f"{name}.json").read_text() for name in ("ours", "theirs"))
-    assert re.sub(r'"seconds":[0-9.e-]+', "", ours) == re.sub(r'"seconds":[0-9.e-]+', "", theirs)
+    own_report, cli_report = (
+        (tmp_path / f"{name}.json").read_text() for name in ("ours", "theirs")
+    )
+    assert re.sub(r'"seconds":[0-9.e-]+', "", own_report) == re.sub(
+        r'"seconds":[0-9.e-]+', "", cli_report
+    )
 
 
 def test_html_reports_of_memory_contain_texts(tmp_path: Path) -> None:

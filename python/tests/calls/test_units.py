@@ -65,8 +65,8 @@ def test_units_keep_row_order_and_ids() -> None:
     found = lookalike.find(many, unit="line", shingle="words:3")
     assert found.groups["keeper"][0] == "0#2" and found.groups["id"][100] == "100#2"
     assert found.text("7#2") == SHARED
-    held = dict(zip(["x#1", "007", "0"], DOCS))
-    ids = lookalike.find(held, unit="paragraph", keep="first").groups
+    documents = dict(zip(["x#1", "007", "0"], DOCS))
+    ids = lookalike.find(documents, unit="paragraph", keep="first").groups
     assert ids["id"] == ["x#1#2", "007#1"] and ids["parent"] == ["x#1", "007"]
     numbers = lookalike.find(
         [(2**40, DOCS[0]), (-5, DOCS[1])], unit="paragraph", keep="first"
@@ -92,12 +92,16 @@ def test_unit_dedup_of_files_equals_memory(tmp_path: Path) -> None:
     for unit in ("line", "paragraph", "sentence"):
         options: Any = {"unit": unit, "keep": "first"}
         lookalike.dedup_files(path, output=out, **options)
-        left = {row["id"]: row["text"] for row in map(json.loads, out.read_text().splitlines())}
-        assert lookalike.dedup({f"d{n}": text for n, text in enumerate(DOCS)}, **options) == left
+        remaining = {
+            row["id"]: row["text"] for row in map(json.loads, out.read_text().splitlines())
+        }
+        assert (
+            lookalike.dedup({f"d{n}": text for n, text in enumerate(DOCS)}, **options) == remaining
+        )
         in_files = lookalike.find_files(path, **options).groups
-        held = lookalike.find({f"d{n}": text for n, text in enumerate(DOCS)}, **options).groups
+        in_memory = lookalike.find({f"d{n}": text for n, text in enumerate(DOCS)}, **options).groups
         assert [in_files[name] for name in in_files.column_names] == [
-            held[name] for name in in_files.column_names
+            in_memory[name] for name in in_files.column_names
         ]
 
 

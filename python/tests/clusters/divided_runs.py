@@ -24,9 +24,9 @@ COLUMNS = ("id", "text", "date", "site")
 
 def python_path() -> str:
     """Returns the PYTHONPATH with which other processes find the test modules."""
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     return os.pathsep.join(
-        filter(None, [str(here), str(here.parent), os.environ.get("PYTHONPATH")])
+        filter(None, [str(folder), str(folder.parent), os.environ.get("PYTHONPATH")])
     )
 
 
@@ -68,38 +68,40 @@ def compare(
     import lookalike.spark
 
     place.mkdir()
-    one = lookalike.find(rows, reference=reference, pairs=True, **options)
-    there = None if reference is None else frame(spark, reference)
+    single = lookalike.find(rows, reference=reference, pairs=True, **options)
+    reference_frame = None if reference is None else frame(spark, reference)
     found = lookalike.spark.find(
         frame(spark, rows, pieces),
-        reference=there,
+        reference=reference_frame,
         pairs=True,
         partitions=partitions,
         task_memory=task_memory,
         checkpoint=checkpoint,
         **options,
     )
-    expected = one.counts if same_work else one.counts | {name: found.counts[name] for name in WORK}
+    expected = (
+        single.counts if same_work else single.counts | {name: found.counts[name] for name in WORK}
+    )
     assert found.counts == expected and found.counts["groups"] >= groups
     for form in ("csv", "jsonl"):
-        one.write(place / f"one.{form}")
+        single.write(place / f"one.{form}")
         found.write(str(place / form), format=form)
         assert joined(place / form) == (place / f"one.{form}").read_bytes()
-    one.write_pairs(place / "one-pairs.csv")
+    single.write_pairs(place / "one-pairs.csv")
     found.write_pairs(str(place / "pairs"))
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
-    assert textless(row.asDict() for row in found.empty.collect()) == textless(one.empty)
+    assert textless(row.asDict() for row in found.empty.collect()) == textless(single.empty)
     skipped = [(row["id"], row["reason"]) for row in found.skipped.collect()]
     assert sorted(skipped, key=str) == sorted(
-        zip(one.skipped["id"], one.skipped["reason"]), key=str
+        zip(single.skipped["id"], single.skipped["reason"]), key=str
     )
     sources = [row.asDict() for row in found.sources.collect()]
-    assert sources == (by_source(one) if "source_field" in options else [])
+    assert sources == (by_source(single) if "source_field" in options else [])
     if frames:
         groups, pairs = found.groups.collect(), found.pairs.collect()
-        assert [row.asDict() for row in groups] == rows_of(one.groups, found.groups.columns)
-        assert [row.asDict() for row in pairs] == list(one.pairs)
-        assert list(found) == list(one) and len(found) == len(one)
+        assert [row.asDict() for row in groups] == rows_of(single.groups, found.groups.columns)
+        assert [row.asDict() for row in pairs] == list(single.pairs)
+        assert list(found) == list(single) and len(found) == len(single)
     found.release()
     return found
 
@@ -124,10 +126,13 @@ def same_attributes(found: Any, one: lookalike.FindResult) -> dict[str, dict[str
     :returns: the expected columns of each table of the cluster, with their types. Integers of a
         cluster are signed.
     """
-    there, here = (
+    cluster_names, single_names = (
         {name for name in dir(type(result)) if name[0] != "_"} for result in (found, one)
     )
-    assert there - here <= {"release"} and here - there - {"engine"} == ONE_MACHINE
+    assert (
+        cluster_names - single_names <= {"release"}
+        and single_names - cluster_names - {"engine"} == ONE_MACHINE
+    )
     # The docstring names the missing attributes. Access to them raises an OptionError.
     assert set(re.findall(r"``(\w+)``", type(found).__doc__)) - {"find"} == ONE_MACHINE
     for name in ONE_MACHINE:
@@ -255,22 +260,22 @@ def sources(
         shingle=shingle,
         keep=keep,
     )
-    gone = {member.id for group in one for member in group.duplicates}
+    removed_ids = {member.id for group in one for member in group.duplicates}
     found = []
     for is_reference, side in ((False, rows[references:]), (True, rows[:references])):
         for site in sorted({row["site"] for row in side}):
-            there = [row for row in side if row["site"] == site]
-            out = [row for row in there if row["id"] in gone]
+            site_rows = [row for row in side if row["site"] == site]
+            removed_rows = [row for row in site_rows if row["id"] in removed_ids]
             sums = {
-                name: sum(len(row["text"]) for row in some)
-                for name, some in (("bytes", there), ("duplicate_bytes", out))
+                name: sum(len(row["text"]) for row in selected)
+                for name, selected in (("bytes", site_rows), ("duplicate_bytes", removed_rows))
             }
             found.append(
                 {
                     "source": site,
                     "reference": is_reference,
-                    "documents": len(there),
-                    "duplicates": len(out),
+                    "documents": len(site_rows),
+                    "duplicates": len(removed_rows),
                     **sums,
                 }
             )
@@ -307,9 +312,9 @@ def kill_once(monkeypatch: pytest.MonkeyPatch, task: str, flag: Path) -> None:
     from lookalike._divided import large_components, stage_tasks
     from lookalike.spark import _connect, _large, _run, _tasks
 
-    made = getattr(_tasks, task, None) or getattr(stage_tasks, task)
+    original = getattr(_tasks, task, None) or getattr(stage_tasks, task)
     for module in (_connect, _run, _large, large_components):
         if hasattr(module, task):
             monkeypatch.setattr(
-                module, task, lambda *arguments: KillOnce(made(*arguments), str(flag))
+                module, task, lambda *arguments: KillOnce(original(*arguments), str(flag))
             )

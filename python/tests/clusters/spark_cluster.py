@@ -200,7 +200,7 @@ _ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
 def local_session() -> Any:
-    """Returns the builder of a session that runs in this process, on two cores."""
+    """Returns a builder for a session without a cluster: one local JVM with two cores."""
     from pyspark.sql import SparkSession
 
     os.environ.update(_ENVIRONMENT)
@@ -258,8 +258,6 @@ def _settings() -> dict[str, str]:
         "spark.sql.parquet.compression.codec": PARQUET_CODEC,
         "spark.driver.extraJavaOptions": _SHORT_LIVED,
         "spark.executor.extraJavaOptions": _SHORT_LIVED,
-        # Do not remove an application after repeated failures of its executors.
-        "spark.deploy.maxExecutorRetries": "-1",
         "spark.network.timeout": "600s",
     }
 

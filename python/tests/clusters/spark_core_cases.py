@@ -42,8 +42,8 @@ def run_all(spark: Any, place: Path) -> None:
         assert "rounds" in compare(spark, place / "rounds", rows, **rounds).seconds
     folder = str(place / "run")
     first = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
-    again = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
-    assert first.counts == again.counts == lookalike.find(rows, threshold=0.5).counts
+    repeated = lookalike.spark.find(frame(spark, rows), threshold=0.5, checkpoint=folder)
+    assert first.counts == repeated.counts == lookalike.find(rows, threshold=0.5).counts
     for other, problem in (
         (rows[1:], "249 rows, the checkpoint is of one with 250"),
         ([*rows[1:], rows[0] | {"id": "x"}], "other ids"),
@@ -89,10 +89,10 @@ def lines_of_json(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:
             absent,
             lambda kind=kind: _tables.read(spark, [str(docs), absent], kind, fields),
         )
-    given = _tables.read(spark, [str(docs)], "jsonl", fields)
-    found = lookalike.spark.find(given.documents, threshold=0.5)
+    inputs = _tables.read(spark, [str(docs)], "jsonl", fields)
+    found = lookalike.spark.find(inputs.documents, threshold=0.5)
     assert found.counts == lookalike.find(rows, threshold=0.5).counts
-    given.write(given.rows, str(place / "lines"), "jsonl")
+    inputs.write(inputs.rows, str(place / "lines"), "jsonl")
     lines = [
         line for file in (place / "lines").glob("*.txt") for line in file.read_text().splitlines()
     ]
@@ -121,14 +121,14 @@ def outputs_and_checkpoints(
     refused(FileError, "empty already exists", lambda: found.write(str(place / "empty")))
     # A file of a stage is missing, which is an error. Without its manifest, the stage runs again.
     max((place / "run" / "labels").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
-    again: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}
+    options: dict[str, Any] = {"threshold": 0.5, "checkpoint": str(place / "run")}
     refused(
         DamagedError,
         "rows of the stage labels, expected",
-        lambda: lookalike.spark.find(frame(spark, rows), **again),
+        lambda: lookalike.spark.find(frame(spark, rows), **options),
     )
     shutil.rmtree(place / "run" / "labels.manifest")
-    assert lookalike.spark.find(frame(spark, rows), **again).counts == found.counts
+    assert lookalike.spark.find(frame(spark, rows), **options).counts == found.counts
     other: dict[str, Any] = {"threshold": 0.9, "checkpoint": str(place / "run")}
     refused(
         OptionError, "is of another run", lambda: lookalike.spark.find(frame(spark, rows), **other)
@@ -167,12 +167,12 @@ def extracted(spark: Any) -> None:
         ("s3a://b/x/c/note.rtf", b"{\\rtf1 Two words.}"),
         ("s3a://b/x/picture.png", b"\x89PNG\r\n\x1a\n\0"),
     ]
-    there = lookalike.spark.extract(
+    result = lookalike.spark.extract(
         spark.createDataFrame(files, "path string, content binary"), folder="s3a://b/x"
     )
-    texts = {row["id"]: row["text"] for row in there.documents.collect()}
+    texts = {row["id"]: row["text"] for row in result.documents.collect()}
     assert texts == {"page.html": "one two", "c/note.rtf": "Two words."}
-    assert [row["source"] for row in there.skipped.collect()] == ["picture.png"]
+    assert [row["source"] for row in result.skipped.collect()] == ["picture.png"]
 
 
 def later_files(spark: Any, place: Path, rows: list[dict[str, Any]]) -> None:

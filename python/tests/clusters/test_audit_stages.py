@@ -113,8 +113,8 @@ def test_audit_detects_changed_texts() -> None:
     plan = stages.plan(threshold=0.5)
 
     def table(rows: list[dict[str, Any]]) -> Any:
-        made = pa.Table.from_pylist(rows)
-        return made.append_column("node", stages.nodes(plan, made))
+        rows_table = pa.Table.from_pylist(rows)
+        return rows_table.append_column("node", stages.nodes(plan, rows_table))
 
     connected = list(stages.connect(stages.keys(plan, table(rows).to_batches(), 3), 3))
     identities = [

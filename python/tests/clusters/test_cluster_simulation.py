@@ -71,13 +71,13 @@ LARGE = costs(1000, 20, 30.0, 6.0, 1000 * 340)
 BANDS = costs(1000, 40, 40.0, 6.0, 1000 * 660)
 
 
-def read(given: dict[str, Any], folder: Path, name: str = "costs.json") -> Costs:
-    (folder / name).write_text(json.dumps(given))
+def read(costs: dict[str, Any], folder: Path, name: str = "costs.json") -> Costs:
+    (folder / name).write_text(json.dumps(costs))
     return Costs.read(folder / name)
 
 
 def projection(folder: Path, components: Components = Components()) -> Projection:
-    return Projection(*(read(given, folder) for given in (SMALL, LARGE, BANDS)), components)
+    return Projection(*(read(costs, folder) for costs in (SMALL, LARGE, BANDS)), components)
 
 
 def test_stage_costs_follow_fitted_lines(tmp_path: Path) -> None:
@@ -184,10 +184,10 @@ def test_the_guide_has_the_tables(
     for row in rows:
         assert f"\n{row}\n" in guide
     measured = [json.loads(file.read_text()) for file in files]
-    for stages in zip(*(given["stages"] for given in measured), strict=True):
+    for stages in zip(*(run["stages"] for run in measured), strict=True):
         cells = [
-            f"{sum(stage['seconds'].values()):.1f} ({stage['seconds']['Python']}), {stage['shuffled'] / given['documents']:.0f} B"
-            for stage, given in zip(stages, measured, strict=True)
+            f"{sum(stage['seconds'].values()):.1f} ({stage['seconds']['Python']}), {stage['shuffled'] / run['documents']:.0f} B"
+            for stage, run in zip(stages, measured, strict=True)
         ]
         assert f"| `{stages[0]['stage']}` | {' | '.join(cells)} |" in guide
 

@@ -195,8 +195,8 @@ def test_paths_outside_folder_are_errors(folder: str, path: str) -> None:
 
 @pytest.fixture
 def spool() -> Iterator[FileSpool]:
-    with FileSpool({}, (), False) as made:
-        yield made
+    with FileSpool({}, (), False) as file_spool:
+        yield file_spool
 
 
 def read(spool: FileSpool) -> tuple[list[str], list[tuple[str, str]]]:

@@ -48,14 +48,14 @@ def cluster() -> Iterator[None]:
     os.environ["PYTHONPATH"] = python_path()
     os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
     node = {"num_cpus": 1, "object_store_memory": 256 << 20}
-    made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    made.add_node(**node)
-    ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+    ray_cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    ray_cluster.add_node(**node)
+    ray.init(address=ray_cluster.address, log_to_driver=False, logging_level="ERROR")
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     yield
     ray.shutdown()
-    made.shutdown()
+    ray_cluster.shutdown()
 
 
 def dataset(rows: list[dict[str, Any]], pieces: int = 3) -> Any:
@@ -83,33 +83,35 @@ def compare(
     import lookalike.ray
 
     place.mkdir()
-    one = lookalike.find(rows, reference=reference, pairs=True, **options)
-    there = None if reference is None else dataset(reference)
+    single = lookalike.find(rows, reference=reference, pairs=True, **options)
+    reference_dataset = None if reference is None else dataset(reference)
     found = lookalike.ray.find(
         dataset(rows, pieces),
-        reference=there,
+        reference=reference_dataset,
         pairs=True,
         partitions=partitions,
         task_memory=task_memory,
         **options,
     )
-    expected = one.counts if same_work else one.counts | {name: found.counts[name] for name in WORK}
+    expected = (
+        single.counts if same_work else single.counts | {name: found.counts[name] for name in WORK}
+    )
     assert found.counts == expected and found.counts["groups"] >= groups
     for form in ("csv", "jsonl"):
-        one.write(place / f"one.{form}")
+        single.write(place / f"one.{form}")
         found.write(str(place / form), format=form)  # type: ignore[arg-type]
         assert joined(place / form) == (place / f"one.{form}").read_bytes()
-    one.write_pairs(place / "one-pairs.csv")
+    single.write_pairs(place / "one-pairs.csv")
     found.write_pairs(str(place / "pairs"))
     assert joined(place / "pairs") == (place / "one-pairs.csv").read_bytes()
-    assert textless(found.empty.to_pylist()) == textless(one.empty)
-    assert found.groups.to_pylist() == rows_of(one.groups, found.groups.column_names)
-    assert found.pairs.to_pylist() == list(one.pairs)
-    assert list(found) == list(one) and len(found) == len(one)
-    assert found.sources.to_pylist() == (by_source(one) if "source_field" in options else [])
+    assert textless(found.empty.to_pylist()) == textless(single.empty)
+    assert found.groups.to_pylist() == rows_of(single.groups, found.groups.column_names)
+    assert found.pairs.to_pylist() == list(single.pairs)
+    assert list(found) == list(single) and len(found) == len(single)
+    assert found.sources.to_pylist() == (by_source(single) if "source_field" in options else [])
     skipped = [(row["id"], row["reason"]) for row in found.skipped.to_pylist()]
     assert sorted(skipped, key=str) == sorted(
-        zip(one.skipped["id"], one.skipped["reason"]), key=str
+        zip(single.skipped["id"], single.skipped["reason"]), key=str
     )
     return found
 
@@ -277,10 +279,10 @@ def test_ray_rounds_survive_killed_workers(tmp_path: Path, monkeypatch: pytest.M
 
     import lookalike.ray._large as module
 
-    made, flag = module.BatchTask, tmp_path / "killed"
+    original, flag = module.BatchTask, tmp_path / "killed"
 
     def unstable(task: Any, columns: str, is_combined: bool) -> Any:
-        batch_task = made(task, columns, is_combined)
+        batch_task = original(task, columns, is_combined)
         return (
             KillWorkerOnce(batch_task, str(flag))
             if type(task).__name__ == "MatchTask"
@@ -361,16 +363,16 @@ def test_ray_survives_killed_workers(
     from lookalike.ray import _connect, _run
 
     module = _run if task == "UnsortedDecideTask" else _connect
-    made, flag = getattr(module, task), tmp_path / "killed"
+    original, flag = getattr(module, task), tmp_path / "killed"
     if task == "_labels":
 
         def unstable(*arguments: Any) -> Any:
-            return KillWorkerOnce(lambda all_: made(*all_), str(flag))(arguments)
+            return KillWorkerOnce(lambda all_: original(*all_), str(flag))(arguments)
 
     else:
 
         def unstable(*arguments: Any) -> Any:
-            return KillWorkerOnce(made(*arguments), str(flag))
+            return KillWorkerOnce(original(*arguments), str(flag))
 
     monkeypatch.setattr(module, task, unstable)
     compare(tmp_path / "run", corpus(200), threshold=0.5)
@@ -539,12 +541,12 @@ def test_ray_reports_bad_input(tmp_path: Path) -> None:
         found.write(tmp_path / "there")
     with pytest.raises(OptionError, match="^folder: expected the name of a file or folder, got ''"):
         found.write("")
-    for name, given in (("ds", rows), ("ds", None), ("reference", rows)):
+    for name, documents in (("ds", rows), ("ds", None), ("reference", rows)):
         for call in (lookalike.ray.find, lookalike.ray.dedup):
             with pytest.raises(
                 DocumentTypeError, match=f"^{name}: expected a Dataset of Ray, got builtins"
             ):
-                call(**{"ds": dataset(rows), name: given})
+                call(**{"ds": dataset(rows), name: documents})
     with pytest.raises(
         OptionError,
         match="^find has no option 'checkpoint'; see help",

@@ -315,13 +315,13 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, stage: str, *, is_whole: bool) -> N
     written first."""
     from lookalike.spark._checkpoint import Checkpoint
 
-    made = Checkpoint.result
+    original = Checkpoint.result
 
     def result(self: Any, name: str, make: Any, check: Any = lambda _: None) -> Any:
         def stopping(_: Any) -> None:
             raise Stopped
 
-        rows = made(self, name, make, stopping if name == stage and not is_whole else check)
+        rows = original(self, name, make, stopping if name == stage and not is_whole else check)
         if name == stage:
             raise Stopped
         return rows
@@ -419,8 +419,8 @@ def test_checkpoints_reject_different_runs(spark: Any, tmp_path: Path) -> None:
     docs, folder = frame(spark, corpus(120)), str(tmp_path / "run")
     first = lookalike.spark.find(docs, threshold=0.5, checkpoint=folder)
     files = sorted(path for path in Path(folder).rglob("part-*"))
-    again = lookalike.spark.find(docs, threshold=0.5, checkpoint=folder)
-    assert again.counts == first.counts
+    repeated = lookalike.spark.find(docs, threshold=0.5, checkpoint=folder)
+    assert repeated.counts == first.counts
     assert files == sorted(path for path in Path(folder).rglob("part-*"))
     with pytest.raises(OptionError, match=r"threshold was 0\.5 and is 0\.6"):
         lookalike.spark.find(docs, threshold=0.6, checkpoint=folder)
@@ -581,12 +581,12 @@ def test_colliding_spark_nodes_preserve_results(
     import lookalike.spark
     import lookalike.spark._run as module
 
-    made = module._node
+    original = module._node
 
     def cut(columns: list[Any]) -> Any:
         from pyspark.sql import functions as f
 
-        return f.shiftleft(f.shiftright(made(columns), 56), 56)
+        return f.shiftleft(f.shiftright(original(columns), 56), 56)
 
     monkeypatch.setattr(module, "_node", cut)
     rows = corpus(300)
@@ -767,8 +767,8 @@ def test_failed_spark_writes_leave_no_parts(
     found = _spark_find(spark, rows, threshold=0.5)
     lookalike.find(rows, threshold=0.5).write(one)
     with monkeypatch.context() as patched:
-        made = module.LineTask
-        patched.setattr(module, "LineTask", lambda *arguments: FailingTask(made(*arguments)))
+        original = module.LineTask
+        patched.setattr(module, "LineTask", lambda *arguments: FailingTask(original(*arguments)))
         with pytest.raises(DocumentError, match="this task fails"):
             found.write(str(tmp_path / "failed"))
     # Spark keeps the folder. Tasks that still run may have files there (_temporary).
@@ -782,9 +782,9 @@ def test_failed_spark_writes_leave_no_parts(
         joined(tmp_path / "again") == one.read_bytes()
         and (tmp_path / "again" / "_SUCCESS").exists()
     )
-    there = tmp_path / "there"
-    there.mkdir()
-    (there / "part-of-mine").write_text("x")
+    output = tmp_path / "there"
+    output.mkdir()
+    (output / "part-of-mine").write_text("x")
     with pytest.raises(FileError, match="already exists"):
-        found.write(str(there))
-    assert sorted(path.name for path in there.iterdir()) == ["part-of-mine"]
+        found.write(str(output))
+    assert sorted(path.name for path in output.iterdir()) == ["part-of-mine"]

@@ -30,8 +30,8 @@ def test_spark_audit_equals_one_machine(spark: Any, pieces: int, options: dict[s
     found = lookalike.spark.find(frame(spark, rows, pieces), partitions=pieces, **LOSSY, **options)
     for sample in (60, 5_000):
         alone = lookalike.audit(one, sample=sample, seed=3, confidence=0.9)
-        there = lookalike.spark.audit(found, sample=sample, seed=3, confidence=0.9)
-        assert there.details == alone.details and there == alone
+        audit = lookalike.spark.audit(found, sample=sample, seed=3, confidence=0.9)
+        assert audit.details == alone.details and audit == alone
         assert alone.recall is not None and 0 < alone.recall < 1
     assert found.seconds["audit"] > 0
     found.release()
@@ -71,8 +71,8 @@ def test_spark_audit_survives_killed_executors(
 
     rows = corpus(200)
     found = lookalike.spark.find(frame(spark, rows), **LOSSY)
-    made, flag = getattr(module, task), tmp_path / "killed"
-    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(made(*arguments), str(flag)))
+    original, flag = getattr(module, task), tmp_path / "killed"
+    monkeypatch.setattr(module, task, lambda *arguments: KillOnce(original(*arguments), str(flag)))
     assert lookalike.spark.audit(found) == lookalike.audit(lookalike.find(rows, **LOSSY))
     assert flag.exists()
 

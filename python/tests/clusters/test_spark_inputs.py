@@ -280,7 +280,7 @@ def test_spark_inputs_must_be_dataframes(spark: Any) -> None:
     import lookalike.spark
 
     rows = corpus(5)
-    for name, given in (("df", rows), ("df", None), ("reference", rows)):
+    for name, documents in (("df", rows), ("df", None), ("reference", rows)):
         for call in (
             lookalike.spark.find,
             lambda df, **options: lookalike.spark.dedup(df, annotate=True, **options),
@@ -289,7 +289,7 @@ def test_spark_inputs_must_be_dataframes(spark: Any) -> None:
                 DocumentTypeError,
                 match=f"^{name}: expected a DataFrame of Spark, got builtins.*createDataFrame",
             ):
-                call(**{"df": frame(spark, rows), name: given})
+                call(**{"df": frame(spark, rows), name: documents})
 
 
 #: Invalid calls of `find`: a function that changes the data frame, arguments, the error, and its
@@ -346,10 +346,10 @@ def test_invalid_inputs_fail_before_run(
 ) -> None:
     import lookalike.spark._run as module
 
-    made, options, kind, problem = REFUSED[number]
+    change, options, kind, problem = REFUSED[number]
     monkeypatch.setattr(module.SparkRun, "run", lambda _: pytest.fail("the run has begun"))
     with pytest.raises(kind, match=problem) as error:
-        lookalike.spark.find(made(frame(spark, corpus(5))), **options)
+        lookalike.spark.find(change(frame(spark, corpus(5))), **options)
     assert "\n" not in str(error.value)
 
 

@@ -40,10 +40,10 @@ class Program:
 
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Runs a command."""
-        given = [str(argument) for argument in arguments]
+        words = [str(argument) for argument in arguments]
         self._printed.readouterr()
-        code = main(given)
-        return subprocess.CompletedProcess(given, code, *self._printed.readouterr())
+        code = main(words)
+        return subprocess.CompletedProcess(words, code, *self._printed.readouterr())
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_submitted_find_matches_command_line(here: Program, program: str, tmp_pa
         "64MiB",
         "--json",
     )
-    there = printed_by(done)
+    printed = printed_by(done)
     # Outputs that do not exist yet cause no stack trace of Java.
     assert not any(
         f"File {path} does not exist" in done.stdout + done.stderr for path in (folder, pairs)
@@ -169,11 +169,11 @@ def test_submitted_find_matches_command_line(here: Program, program: str, tmp_pa
         case="keep",
         seed=5,
     )
-    assert there["counts"] == alone.counts and there["parameters"] == alone.parameters
-    assert sum(source["documents"] for source in there["sources"]) == 250
+    assert printed["counts"] == alone.counts and printed["parameters"] == alone.parameters
+    assert sum(source["documents"] for source in printed["sources"]) == 250
     assert (checkpoint / "decided").is_dir()
-    again = here.run("find", *parts, *options, "--output", folder)
-    assert again.returncode == 1 and "already exists; name another output" in error_of(again)
+    repeated = here.run("find", *parts, *options, "--output", folder)
+    assert repeated.returncode == 1 and "already exists; name another output" in error_of(repeated)
 
 
 @slow
@@ -270,10 +270,10 @@ def test_submitted_tables_match_command_line(here: Program, program: str, tmp_pa
         csv.writer(file).writerows([["id", "text"], *rows])
     find_alone(program, docs, "--threshold", 0.6, "-o", tmp_path / "one.csv")
     folder = tmp_path / "groups"
-    there = printed_by(here.run("find", docs, "--threshold", 0.6, "-o", folder, "--json"))
+    printed = printed_by(here.run("find", docs, "--threshold", 0.6, "-o", folder, "--json"))
     assert joined(folder) == (tmp_path / "one.csv").read_bytes() and b"05" in joined(folder)
-    assert there["counts"] == lookalike.find_files([docs], threshold=0.6).counts
-    assert there["counts"]["empty"] == 2
+    assert printed["counts"] == lookalike.find_files([docs], threshold=0.6).counts
+    assert printed["counts"]["empty"] == 2
     with docs.open("a", encoding="utf-8") as file:
         file.write("6\n")
     broken = here.run("dedup", docs, "-o", tmp_path / "kept")
@@ -445,14 +445,14 @@ def test_submitted_odd_lines_match_command_line(
     options = ["--threshold", 0.5, "--keep", "field:d"]
     docs.write_text("\n".join([good[-2], *good[:-2], *bad, good[-1]]), encoding="utf-8")
     find_alone(program, docs, *options, "--skip-bad", "-o", one)
-    there = printed_by(
+    printed = printed_by(
         here.run("find", docs, *options, "--skip-bad", "-o", tmp_path / "groups", "--json")
     )
     assert (
-        there["counts"]
+        printed["counts"]
         == lookalike.find_files([docs], threshold=0.5, keep="field:d", skip_bad=True).counts
     )
-    assert joined(tmp_path / "groups") == one.read_bytes() and there["counts"]["skipped"] == len(
+    assert joined(tmp_path / "groups") == one.read_bytes() and printed["counts"]["skipped"] == len(
         bad
     )
     for number, (line, problem) in enumerate(bad.items()):
@@ -474,13 +474,13 @@ def test_submit_reads_nested_fields_and_blanks(here: Program, program: str, tmp_
     empty.write_text("\n")
     names = ["--id-field", "meta.id", "--text-field", "meta.text"]
     find_alone(program, docs, *names, "-o", tmp_path / "one.csv")
-    for given, expected in (
+    for inputs, expected in (
         ([docs, empty], (2, 1)),
         ([docs, "--reference", empty], (2, 1)),
         ([empty], (0, 0)),
     ):
         folder = tmp_path / f"groups{len(list(tmp_path.iterdir()))}"
-        counts = printed_by(here.run("find", *given, *names, "-o", folder, "--json"))["counts"]
+        counts = printed_by(here.run("find", *inputs, *names, "-o", folder, "--json"))["counts"]
         assert (counts["documents"], counts["duplicates"]) == expected
         groups = (tmp_path / "one.csv").read_bytes()
         assert joined(folder) == (groups if expected[0] else groups.splitlines(True)[0])

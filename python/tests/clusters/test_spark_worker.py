@@ -199,7 +199,7 @@ def test_worker_environment_failures_are_recognised() -> None:
         ):
             raise error
         assert os.strerror(errno.ENOSPC) in str(found.value) and "\n" not in str(found.value)
-    for said in (
+    for message in (
         "No module named 'lookalike'",
         "No module named 'lookalike.spark'",
         "cannot import name 'x' from 'lookalike.stages' (x.py)",
@@ -211,7 +211,7 @@ def test_worker_environment_failures_are_recognised() -> None:
             ) as missing,
             task_errors("install it"),
         ):
-            raise RuntimeError(f"Traceback:\nImportError: {said}\n\tat org.X")
+            raise RuntimeError(f"Traceback:\nImportError: {message}\n\tat org.X")
         assert lookalike._engine.VERSION in str(missing.value)
     with (
         pytest.raises(
@@ -474,10 +474,10 @@ def test_parse_task_extracts_field_columns() -> None:
         ]
 
     first = {"id": "1.0", "text": "x", "d": "[2]", "day": "1"}
-    none = {"id": None, "text": None, "d": None}
+    empty = {"id": None, "text": None, "d": None}
     found = rows(LineFields("text", "id", ("d", "text"), skip_bad=True), with_lines=True)
     assert found[0] == first | {"__lookalike_line": lines[0], "__lookalike_is_object": True}
-    assert found[1] == none | {
+    assert found[1] == empty | {
         "day": "3",
         "__lookalike_line": lines[2],
         "__lookalike_is_object": True,

@@ -445,10 +445,10 @@ def test_repeated_ids_are_noted_and_rejected() -> None:
 def test_colliding_nodes_preserve_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bits: int
 ) -> None:
-    made = stages.nodes
+    original = stages.nodes
 
     def cut(*arguments: Any, **options: Any) -> Any:
-        nodes = made(*arguments, **options)
+        nodes = original(*arguments, **options)
         return pa.chunked_array(
             [[node >> (64 - bits) << (64 - bits) if bits else 7 for node in nodes.to_pylist()]],
             pa.int64(),
@@ -741,17 +741,17 @@ def in_rounds(plan: stages.Plan, table: Any, most: int) -> set[tuple[str, str, b
     number = 0
     while undecided:
         prefix, undecided = undecided[:most], undecided[most:]
-        there = table.take(pa.array([rows[key] for key in prefix]))
-        there = there.append_column("component", pa.array([0] * len(prefix), pa.int64()))
-        found = pa.Table.from_batches(list(stages.decide(plan, there.to_batches())))
+        present = table.take(pa.array([rows[key] for key in prefix]))
+        present = present.append_column("component", pa.array([0] * len(prefix), pa.int64()))
+        found = pa.Table.from_batches(list(stages.decide(plan, present.to_batches())))
         members = [
             row
             for row in found.to_pylist()
             if row["kind"] == "member" and row["role"] == "duplicate"
         ]
         decided |= {(row["id"], row["keeper"], row["reference"], row["rank"]) for row in members}
-        gone = {row["id"] for row in members}
-        kept = [key for key in prefix if key[1] or key[0] not in gone]
+        removed = {row["id"] for row in members}
+        kept = [key for key in prefix if key[1] or key[0] not in removed]
         others = [key for key in [*undecided, *dropped] if not key[1]]
         matched: set[str] = set()
         if others:
@@ -896,9 +896,9 @@ def test_plan_warnings_name_the_caller() -> None:
 def test_plan_parameters_reproduce_on_one_machine() -> None:
     rows = corpus(150)
     parameters = stages.plan(threshold=0.7, documents=10**11).parameters
-    given = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
-    assert stages.plan(threshold=0.7, **given).parameters == parameters
-    assert lookalike.find(rows, threshold=0.7, **given).parameters == parameters
+    options = {name: parameters[name] for name in ("num_hashes", "bands", "rows")}
+    assert stages.plan(threshold=0.7, **options).parameters == parameters
+    assert lookalike.find(rows, threshold=0.7, **options).parameters == parameters
 
 
 @pytest.mark.parametrize(

@@ -139,19 +139,19 @@ class Again:
 
 
 class Stream:
-    def __init__(self, given: object) -> None:
-        self.given = given
+    def __init__(self, source: object) -> None:
+        self.source = source
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.given
+        return self.source
 
 
 class Pair:
-    def __init__(self, *given: object) -> None:
-        self.given = given
+    def __init__(self, *capsules: object) -> None:
+        self.capsules = capsules
 
     def __arrow_c_array__(self, requested_schema: object = None) -> object:
-        return self.given
+        return self.capsules
 
 
 def test_consumed_arrow_objects_are_errors() -> None:
@@ -159,8 +159,8 @@ def test_consumed_arrow_objects_are_errors() -> None:
     assert lookalike.find(array).counts["documents"] == 2
     stream = Stream(pa.table({"text": [A]}).__arrow_c_stream__())
     assert lookalike.find(stream).counts["documents"] == 1
-    given: list[Any] = [array, stream]
-    for docs in given:
+    objects: list[Any] = [array, stream]
+    for docs in objects:
         with pytest.raises(DocumentError, match="by another reader already"):
             lookalike.find(docs)
 
@@ -172,14 +172,14 @@ def test_capsules_of_another_kind() -> None:
     batch = pa.record_batch({"text": [A]}).__arrow_c_array__()
     with pytest.raises(DocumentError, match="it has 0 columns, its type 1"):
         lookalike.find(Pair(batch[0], pa.array([1]).__arrow_c_array__()[1]))
-    given: list[Any] = [
+    cases: list[Any] = [
         Stream(None),
         Stream(texts[1]),
         Pair(),
         Pair(1, 2),
         Pair(texts[1], texts[0]),
     ]
-    for docs in given:
+    for docs in cases:
         with pytest.raises(
             DocumentTypeError, match="expected a (pair of )?capsule|a capsule of another name"
         ):
@@ -206,9 +206,9 @@ def test_invalid_arrow_lengths_are_errors() -> None:
         ("n_buffers", 2),
     ]:
         schema, array = pa.array([A, B]).__arrow_c_array__()
-        held = CArray.from_address(pointer(array, b"arrow_array"))
-        before = getattr(held, name)
-        setattr(held, name, value)
+        struct = CArray.from_address(pointer(array, b"arrow_array"))
+        before = getattr(struct, name)
+        setattr(struct, name, value)
         with pytest.raises(DocumentError, match="cannot be read: it"):
             lookalike.find(Pair(schema, array))
         del before
@@ -221,11 +221,11 @@ def test_invalid_arrow_lengths_are_errors() -> None:
 def test_nan_counts_as_missing_value() -> None:
     values = [1.0, float("nan")]
     records = [{"text": A, "v": value} for value in values]
-    given: list[Any] = [records, pa.table({"text": [A, A], "v": values})]
+    inputs: list[Any] = [records, pa.table({"text": [A, A], "v": values})]
     for package in ("pandas", "polars"):
         with contextlib.suppress(ImportError):
-            given.append(__import__(package).DataFrame({"text": [A, A], "v": values}))
-    for docs in given:
+            inputs.append(__import__(package).DataFrame({"text": [A, A], "v": values}))
+    for docs in inputs:
         for rule in ("field:v", "field:v:asc"):
             assert lookalike.find(docs, keep=rule).groups["keeper"] == [0, 0], (docs, rule)
 
@@ -279,10 +279,10 @@ for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured by Linux")
 def test_text_is_not_copied() -> None:
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
     )
-    for line in made.stdout.splitlines():
+    for line in process.stdout.splitlines():
         more, length = map(int, line.split())
         assert more < length, "the texts are twice in memory"
 
@@ -291,13 +291,15 @@ def test_text_is_not_copied() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_first_bad_row_is_always_reported(call: Any, threads: int) -> None:
     count, bad = 40_000, (9_000, 20_000, 30_000)
-    whole = pa.array([f"w{i} " * 50 for i in range(count)])
-    _, offsets, words = whole.buffers()
+    intact = pa.array([f"w{i} " * 50 for i in range(count)])
+    _, offsets, words = intact.buffers()
     broken = bytearray(words.to_pybytes())
     for row in bad:
         broken[memoryview(offsets).cast("i")[row]] = 0xFF
-    given = pa.Array.from_buffers(pa.string(), count, [None, offsets, pa.py_buffer(bytes(broken))])
+    damaged = pa.Array.from_buffers(
+        pa.string(), count, [None, offsets, pa.py_buffer(bytes(broken))]
+    )
     for _ in range(3):
         with pytest.raises(lookalike.errors.DocumentError) as raised:
-            call(given, threads=threads)
+            call(damaged, threads=threads)
         assert raised.value.row == bad[0]

@@ -31,13 +31,13 @@ def jsonl(path: Path, docs: list[str]) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with text files and two files of records."""
-    made = tmp_path / "in"
-    made.mkdir()
+    path = tmp_path / "in"
+    path.mkdir()
     for number, text in enumerate(TEXTS):
-        (made / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    jsonl(made / "a.jsonl", TEXTS[:6])
-    jsonl(made / "b.jsonl", TEXTS[6:])
-    return made
+        (path / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    jsonl(path / "a.jsonl", TEXTS[:6])
+    jsonl(path / "b.jsonl", TEXTS[6:])
+    return path
 
 
 def ids(found: lookalike.FindResult) -> list[Any]:
@@ -154,9 +154,9 @@ def test_unknown_options_of_files() -> None:
         ("max_pages", "use max={'pages': …}"),
         ("id_field", "use id="),
     ):
-        wrong: Any = {option: 1}
+        options: Any = {option: 1}
         with pytest.raises(OptionError, match=f"^Files has no option '{option}'; {remedy}"):
-            Files("a.jsonl", **wrong)
+            Files("a.jsonl", **options)
 
 
 def test_both_sides_need_equal_options(folder: Path) -> None:
@@ -188,7 +188,11 @@ def test_files_with_options_accept_index_reference(folder: Path, tmp_path: Path)
         ):
             assert found.counts["reference"] == 1
             of_index = next(group for group in found if group.keeper == "old")
-            assert sorted(one.id for one in of_index.duplicates) == ["00.txt", "01.txt", "02.txt"]
+            assert sorted(member.id for member in of_index.duplicates) == [
+                "00.txt",
+                "01.txt",
+                "02.txt",
+            ]
         out = tmp_path / "kept"
         written = lookalike.dedup_files(
             folder, include="*.txt", output=f"{out}{os.sep}", reference=index
@@ -289,24 +293,24 @@ def test_find_files_is_the_command(folder: Path, tmp_path: Path, program: str) -
 
 def test_dedup_files_is_the_command(folder: Path, tmp_path: Path, program: str) -> None:
     for annotate in (False, True):
-        ours, theirs = tmp_path / f"ours-{annotate}.jsonl", tmp_path / f"cli-{annotate}.jsonl"
+        own_file, cli_file = tmp_path / f"ours-{annotate}.jsonl", tmp_path / f"cli-{annotate}.jsonl"
         removed = [tmp_path / f"{name}-{annotate}.csv" for name in ("ours", "cli")]
         written = lookalike.dedup_files(
-            folder / "a.jsonl", output=ours, removed=removed[0], annotate=annotate, keep="first"
+            folder / "a.jsonl", output=own_file, removed=removed[0], annotate=annotate, keep="first"
         )
-        command = ["dedup", folder / "a.jsonl", "-o", theirs, "--removed", removed[1]]
+        command = ["dedup", folder / "a.jsonl", "-o", cli_file, "--removed", removed[1]]
         run(program, *command, "--keep", "first", *(["--annotate"] if annotate else []))
-        assert ours.read_bytes() == theirs.read_bytes()
+        assert own_file.read_bytes() == cli_file.read_bytes()
         assert removed[0].read_bytes() == removed[1].read_bytes()
         assert (written.kept, written.removed, written.files) == (2, 4, 1)
 
 
 def test_cut_files_is_the_command(tmp_path: Path, program: str) -> None:
     path = jsonl(tmp_path / "m.jsonl", [f"Dear {name}. {SHARED}" for name in ("Ada", "Ben", "Cy")])
-    ours, theirs = tmp_path / "ours.jsonl", tmp_path / "cli.jsonl"
-    written = lookalike.cut_files(path, output=ours, min_words=6, at="sentence")
-    run(program, "cut", path, "-o", theirs, "--min-words", 6, "--at", "sentence")
-    assert ours.read_bytes() == theirs.read_bytes()
+    own_file, cli_file = tmp_path / "ours.jsonl", tmp_path / "cli.jsonl"
+    written = lookalike.cut_files(path, output=own_file, min_words=6, at="sentence")
+    run(program, "cut", path, "-o", cli_file, "--min-words", 6, "--at", "sentence")
+    assert own_file.read_bytes() == cli_file.read_bytes()
     assert (written.kept, written.removed, written.changed, written.dropped) == (3, 0, 2, 0)
     assert written.sources["source"] == [str(path)] and written.sources["changed"] == [2]
     assert repr(written) == "CutResult(kept=3, removed=0, files=1, changed=2, dropped=0)"

@@ -19,20 +19,20 @@ B = "seven eight nine ten eleven twelve"
 
 
 def test_id_false_uses_row_numbers() -> None:
-    given: list[Any] = [
+    inputs: list[Any] = [
         [("a", A), ("a", A)],
         {"a": A, "b": A},
         [{"id": "a", "text": A}, {"id": "a", "text": A}],
         [A, A],
     ]
-    for docs in given:
+    for docs in inputs:
         assert lookalike.find(docs, id=False, keep="first").groups["id"] == [0, 1]
     assert lookalike.dedup({"a": A, "b": A}, id=False, keep="first") == {"a": A}
 
 
 def test_column_options_require_named_columns(tmp_path: Path) -> None:
-    given: list[Any] = [[A, A], [("a", A)], {"a": A}]
-    for docs in given:
+    inputs: list[Any] = [[A, A], [("a", A)], {"a": A}]
+    for docs in inputs:
         for columns in ({"text": "body"}, {"id": "key"}):
             with pytest.raises(OptionError, match="names a column"):
                 lookalike.find(docs, **columns)

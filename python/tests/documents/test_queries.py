@@ -91,8 +91,8 @@ def test_other_functions_take_queries(kind: str, parquet: Path) -> None:
     assert lookalike.tune(query).documents == ROWS
     for memory in (None, MEMORY):
         options: Any = {"min_words": 20, "memory": memory}
-        ours, theirs = (lookalike.passages(docs, **options) for docs in (query, TABLE))
-        assert ours.counts == theirs.counts and ours.counts["passages"] > 100
+        of_query, of_table = (lookalike.passages(docs, **options) for docs in (query, TABLE))
+        assert of_query.counts == of_table.counts and of_query.counts["passages"] > 100
         seen = lookalike.contamination(query, TEXTS[10:13], memory=memory)
         assert set(seen.matches["document"]) == {f"d{n}" for n in range(9, 15)}
 
@@ -123,19 +123,19 @@ def test_queries_read_only_used_columns(memory: str | None, tmp_path: Path) -> N
     pyarrow.parquet.write_table(TABLE.select(["id", "text"]), tmp_path / "0.parquet")
     schema = TABLE.schema.append(pa.field("absent", pa.list_(pa.int8())))
     narrow = dataset(tmp_path, schema=schema)
-    made: list[int] = []
+    lengths: list[int] = []
 
     def count(series: Any) -> Any:
-        made.append(len(series))
+        lengths.append(len(series))
         return series
 
     query = polars.DataFrame(TABLE).lazy()
     query = query.with_columns(views=polars.col("views").map_batches(count, polars.Int64))
     for docs in (narrow, query):
         assert lookalike.find(docs, memory=memory).counts["documents"] == ROWS
-    assert made == []
+    assert lengths == []
     assert lookalike.find(query, keep="field:views", memory=memory).counts["documents"] == ROWS
-    assert sum(made) == ROWS, "it was made once"
+    assert sum(lengths) == ROWS, "it was made once"
 
 
 @pytest.mark.parametrize("memory", [None, MEMORY])

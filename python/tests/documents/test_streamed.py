@@ -75,8 +75,8 @@ def test_streamed_results_equal_list_results(kind: str, stream: Callable[[list[A
     # The result can read its texts again.
     last = ROWS - 1
     assert found.text(last) == expected.text(last)
-    some = expected[0]
-    a, b = some.keeper, some.duplicates[0].id
+    group = expected[0]
+    a, b = group.keeper, group.duplicates[0].id
     if "tokens" not in options:
         assert found.explain(a, b).reason == expected.explain(a, b).reason
 
@@ -142,16 +142,16 @@ def test_dedup_gives_the_rows_back(kind: str) -> None:
     rows, options = KINDS[kind]
     expected = lookalike.dedup(rows, **options)
     assert 100 < len(expected) < ROWS
-    left = lookalike.dedup(iter(rows), memory=MEMORY, **options)
-    assert list(left) == expected
-    assert list(left) == expected, "read again"
-    assert len(left) == len(expected)
+    remaining = lookalike.dedup(iter(rows), memory=MEMORY, **options)
+    assert list(remaining) == expected
+    assert list(remaining) == expected, "read again"
+    assert len(remaining) == len(expected)
     places = [0, 1, len(expected) // 2, len(expected) - 1, -1, -len(expected)]
-    assert [left[at] for at in places] == [expected[at] for at in places]
-    assert left[3:1_500:7] == expected[3:1_500:7]
+    assert [remaining[at] for at in places] == [expected[at] for at in places]
+    assert remaining[3:1_500:7] == expected[3:1_500:7]
     for at in (len(expected), -len(expected) - 1):
         with pytest.raises(IndexError):
-            left[at]
+            remaining[at]
     with_decisions = lookalike.dedup(iter(rows), memory=MEMORY, annotate=True, **options)
     assert list(with_decisions) == lookalike.dedup(rows, annotate=True, **options)
 
@@ -160,7 +160,7 @@ def test_streamed_dedup_keeps_no_rows() -> None:
     alive: weakref.WeakSet[Record] = weakref.WeakSet()
     most = 0
 
-    def made() -> Iterator[Record]:
+    def records() -> Iterator[Record]:
         nonlocal most
         for number, text in enumerate(TEXTS):
             row = Record(id=number, text=text)
@@ -168,10 +168,12 @@ def test_streamed_dedup_keeps_no_rows() -> None:
             most = max(most, len(alive))
             yield row
 
-    left = lookalike.dedup(made(), memory=MEMORY)
+    remaining = lookalike.dedup(records(), memory=MEMORY)
     assert most <= 1024 + 2, "some rows are in memory at a time"
     assert len(alive) == 0
-    assert [row["id"] for row in left] == [row["id"] for row in lookalike.dedup(records_of(TEXTS))]
+    assert [row["id"] for row in remaining] == [
+        row["id"] for row in lookalike.dedup(records_of(TEXTS))
+    ]
 
 
 class Record(dict[str, Any]):
@@ -180,8 +182,8 @@ class Record(dict[str, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-def records_of(given: list[str]) -> list[dict[str, Any]]:
-    return [{"id": number, "text": text} for number, text in enumerate(given)]
+def records_of(texts: list[str]) -> list[dict[str, Any]]:
+    return [{"id": number, "text": text} for number, text in enumerate(texts)]
 
 
 def test_streamed_rows_must_be_picklable() -> None:
@@ -269,9 +271,9 @@ BAD: dict[str, tuple[list[Any], dict[str, Any]]] = {
 def test_stream_errors_equal_list_errors(kind: str) -> None:
     rows, options = BAD[kind]
     raised = []
-    for given, more in ((rows, {}), (iter(rows), {"memory": MEMORY})):
+    for documents, more in ((rows, {}), (iter(rows), {"memory": MEMORY})):
         with pytest.raises((DocumentError, OptionError)) as error:
-            lookalike.find(given, **options, **more)
+            lookalike.find(documents, **options, **more)
         raised.append((error.type, str(error.value), getattr(error.value, "row", None)))
     assert raised[0] == raised[1]
     if kind not in ("names of columns", "an option for files", "no such field"):
@@ -413,8 +415,8 @@ def test_token_and_empty_batches_are_read() -> None:
         lookalike.find(table.to_reader(700), pairs=True, memory=MEMORY),
         lookalike.find(table, pairs=True),
     )
-    nothing = pa.table({"text": pa.array([], pa.string())})
-    assert lookalike.find(nothing.to_reader(), memory=MEMORY).counts["documents"] == 0
+    empty = pa.table({"text": pa.array([], pa.string())})
+    assert lookalike.find(empty.to_reader(), memory=MEMORY).counts["documents"] == 0
 
 
 def test_batch_errors_equal_table_errors() -> None:
@@ -430,9 +432,9 @@ def test_batch_errors_equal_table_errors() -> None:
     ]
     for table in tables:
         raised = []
-        for given, more in ((table, {}), (table.to_reader(700), {"memory": MEMORY})):
+        for documents, more in ((table, {}), (table.to_reader(700), {"memory": MEMORY})):
             with pytest.raises(DocumentError) as error:
-                lookalike.find(given, **more)
+                lookalike.find(documents, **more)
             raised.append((error.type, str(error.value), error.value.row))
         assert raised[0] == raised[1]
 

@@ -33,9 +33,9 @@ def within(work: Coroutine[Any, Any, _Result]) -> _Result:
     return asyncio.run(bounded())
 
 
-async def until(is_so: Callable[[], bool]) -> None:
+async def until(has_happened: Callable[[], bool]) -> None:
     """Waits for a state without blocking the loop."""
-    while not is_so():
+    while not has_happened():
         await asyncio.sleep(0)
 
 
@@ -181,12 +181,12 @@ def test_cancelled_additions_keep_written_documents(tmp_path: Path) -> None:
     task ends."""
     documents = [(f"d{number:05}", text) for number, (_, text) in enumerate(DOCS * 30)]
     gate = Gate(documents, before=9_000)
-    taken = 0
+    taken_count = 0
 
     def counted() -> Iterator[tuple[str, str]]:
-        nonlocal taken
+        nonlocal taken_count
         for document in gate:
-            taken += 1
+            taken_count += 1
             yield document
 
     async def work() -> tuple[int, int]:
@@ -199,11 +199,11 @@ def test_cancelled_additions_keep_written_documents(tmp_path: Path) -> None:
             gate.opened.set()
             with pytest.raises(asyncio.CancelledError):
                 await adding
-            count, after = await index.count(), taken
+            count, after = await index.count(), taken_count
             assert await index.check() == []
             # No addition continues after the task, and the index accepts the other documents.
-            rest = await index.update(documents)
-            assert (rest.added, rest.updated) == (len(documents) - count, count)
+            repeated = await index.update(documents)
+            assert (repeated.added, repeated.updated) == (len(documents) - count, count)
             return count, after
 
     count, after = within(work())
@@ -212,12 +212,12 @@ def test_cancelled_additions_keep_written_documents(tmp_path: Path) -> None:
 
 def test_cancelled_list_additions_keep_a_prefix(tmp_path: Path) -> None:
     documents = [(f"d{number:05}", text) for number, (_, text) in enumerate(DOCS * 60)]
-    reported, go_on = threading.Event(), threading.Event()
+    reported, may_continue = threading.Event(), threading.Event()
 
     def progress(stage: str, done: int, total: int | None) -> None:
         if done:
             reported.set()
-            assert go_on.wait(PATIENCE)
+            assert may_continue.wait(PATIENCE)
 
     async def work() -> tuple[int, list[str]]:
         async with AsyncIndex.create(tmp_path / "news") as index:
@@ -225,7 +225,7 @@ def test_cancelled_list_additions_keep_a_prefix(tmp_path: Path) -> None:
             await until(reported.is_set)
             adding.cancel()
             await asyncio.sleep(0)
-            go_on.set()
+            may_continue.set()
             with pytest.raises(asyncio.CancelledError):
                 await adding
             assert await index.check() == []
@@ -259,12 +259,12 @@ def test_cancelled_queued_calls_never_start(tmp_path: Path) -> None:
 def test_started_changes_complete_despite_cancellation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    begun, may_continue = threading.Event(), threading.Event()
     add_one = Index.add_one
 
     def slow(index: Index, *args: Any, **kwargs: Any) -> Any:
         begun.set()
-        assert go_on.wait(PATIENCE)
+        assert may_continue.wait(PATIENCE)
         return add_one(index, *args, **kwargs)
 
     async def work() -> bool:
@@ -278,7 +278,7 @@ def test_started_changes_complete_despite_cancellation(
                 writing.cancel()
                 await asyncio.sleep(0)
                 assert not writing.done()
-            go_on.set()
+            may_continue.set()
             with pytest.raises(asyncio.CancelledError):
                 await writing
             return await index.contains("fox")
@@ -293,11 +293,11 @@ def stop_signal() -> Any:
 
 
 def test_cancelled_groups_stop_at_progress(tmp_path: Path) -> None:
-    reported, go_on = threading.Event(), threading.Event()
+    reported, may_continue = threading.Event(), threading.Event()
 
     def progress(stage: str, done: int, total: int | None) -> None:
         reported.set()
-        assert go_on.wait(PATIENCE)
+        assert may_continue.wait(PATIENCE)
 
     async def work() -> int:
         async with AsyncIndex.create(tmp_path / "news", threshold=0.5) as index:
@@ -306,7 +306,7 @@ def test_cancelled_groups_stop_at_progress(tmp_path: Path) -> None:
             await until(reported.is_set)
             grouping.cancel()
             await asyncio.sleep(0)
-            go_on.set()
+            may_continue.set()
             with pytest.raises(asyncio.CancelledError):
                 await grouping
             return len(await index.groups())
@@ -335,8 +335,8 @@ def test_documents_come_from_the_loop(tmp_path: Path) -> None:
     async def work() -> tuple[int, list[str]]:
         async with AsyncIndex.create(tmp_path / "news", threshold=0.5) as index:
             added = await index.add(articles(DOCS))
-            again = await index.update(articles(DOCS[:5]))
-            assert (again.added, again.updated) == (0, 5)
+            repeated = await index.update(articles(DOCS[:5]))
+            assert (repeated.added, repeated.updated) == (0, 5)
             return added.added, [id async for id in index.ids()]
 
     added, ids = within(work())
@@ -346,12 +346,12 @@ def test_documents_come_from_the_loop(tmp_path: Path) -> None:
 
 def test_the_source_waits_for_the_index(tmp_path: Path) -> None:
     """The source is at most a few hundred documents ahead of the engine."""
-    made = 0
+    produced = 0
 
     async def counted() -> AsyncIterator[tuple[str, str]]:
-        nonlocal made
+        nonlocal produced
         for number in range(100_000):
-            made += 1
+            produced += 1
             yield f"d{number}", "" if number != 300 else 5  # type: ignore[misc]  # which ends the call
 
     async def work() -> None:
@@ -361,7 +361,7 @@ def test_the_source_waits_for_the_index(tmp_path: Path) -> None:
             assert error.value.row == 300
 
     within(work())
-    assert made <= 512
+    assert produced <= 512
 
 
 def test_async_sources_run_in_one_task(tmp_path: Path) -> None:
@@ -480,21 +480,21 @@ def test_sources_may_query_but_not_change(tmp_path: Path) -> None:
 @pytest.mark.parametrize("batch", [1, 4, 256])
 @pytest.mark.parametrize("is_async", [False, True], ids=["iterable", "asynchronous"])
 def test_queries_are_streamed(tmp_path: Path, batch: int, is_async: bool) -> None:
-    asked = [text for _, text in DOCS[:30]]
+    queries = [text for _, text in DOCS[:30]]
 
     async def work() -> None:
         async with AsyncIndex.create(tmp_path / "news", threshold=0.5) as index:
             await index.add(DOCS)
-            expected = await index.query_many(asked, limit=3)
+            expected = await index.query_many(queries, limit=3)
 
             async def from_loop() -> AsyncIterator[str]:
-                for text in asked:
+                for text in queries:
                     yield text
 
-            given: Any = from_loop() if is_async else iter(asked)
-            found = [matches async for matches in index.query_stream(given, limit=3, batch=batch)]
+            source: Any = from_loop() if is_async else iter(queries)
+            found = [matches async for matches in index.query_stream(source, limit=3, batch=batch)]
             assert found == expected
-            async for matches in index.query_stream(asked, nearest=1):
+            async for matches in index.query_stream(queries, nearest=1):
                 assert len(matches) == 1
                 break
 
@@ -503,16 +503,16 @@ def test_queries_are_streamed(tmp_path: Path, batch: int, is_async: bool) -> Non
 
 def test_query_stream_yields_early_matches(tmp_path: Path) -> None:
     async def work() -> list[int]:
-        made: list[int] = []
+        numbers: list[int] = []
 
         async def from_loop() -> AsyncIterator[str]:
             for number in range(6):
-                made.append(number)
+                numbers.append(number)
                 yield FOX
 
         async with AsyncIndex.create(tmp_path / "news") as index:
             async for _ in index.query_stream(from_loop(), batch=2):
-                return made
+                return numbers
         raise AssertionError
 
     assert within(work()) == [0, 1]
@@ -520,22 +520,22 @@ def test_query_stream_yields_early_matches(tmp_path: Path) -> None:
 
 def test_parallel_reads_are_limited_by_workers(tmp_path: Path) -> None:
     async def work() -> tuple[int, int]:
-        under_way, most = 0, 0
+        running, most = 0, 0
         lock, all_in = threading.Lock(), threading.Barrier(3)
 
         def call() -> None:
-            nonlocal under_way, most
+            nonlocal running, most
             with lock:
-                under_way += 1
-                most = max(most, under_way)
+                running += 1
+                most = max(most, running)
             all_in.wait(PATIENCE)
             with lock:
-                under_way -= 1
+                running -= 1
 
         index = AsyncIndex(Index.create(tmp_path / "news"), workers=3)
         async with index:
             await asyncio.gather(*(index._run(False, call, stop_signal()) for _ in range(12)))
-        return most, under_way
+        return most, running
 
     assert within(work()) == (3, 0)
 
@@ -557,9 +557,9 @@ def test_close_waits_and_refuses_later_calls(tmp_path: Path) -> None:
         assert (await adding).added == len(DOCS)
         assert index.closed and "closed" in repr(index)
         await index.close()
-        async with AsyncIndex.open(tmp_path / "news", read_only=True) as again:
-            assert await again.count() == len(DOCS)
-            assert again.read_only and repr(again).endswith("reading>")
+        async with AsyncIndex.open(tmp_path / "news", read_only=True) as reopened:
+            assert await reopened.count() == len(DOCS)
+            assert reopened.read_only and repr(reopened).endswith("reading>")
 
     within(work())
 
@@ -612,11 +612,11 @@ def test_cancelled_opening_closes_the_index(
 ) -> None:
     from lookalike.aio import OpeningIndex
 
-    begun, go_on = threading.Event(), threading.Event()
+    begun, may_continue = threading.Event(), threading.Event()
 
     def slow() -> Index:
         begun.set()
-        assert go_on.wait(PATIENCE)
+        assert may_continue.wait(PATIENCE)
         return Index.create(tmp_path / "news")
 
     async def work() -> None:
@@ -628,7 +628,7 @@ def test_cancelled_opening_closes_the_index(
         await until(begun.is_set)
         opening.cancel()
         await asyncio.sleep(0)
-        go_on.set()
+        may_continue.set()
         with pytest.raises(asyncio.CancelledError):
             await opening
         with Index.open(tmp_path / "news", wait=0.0):

@@ -104,21 +104,21 @@ def test_similarities_equal_exact_jaccard(folder: Path) -> None:
     documents = texts(400)
     with Index.create(folder, threshold=0.5) as index:
         index.add(documents)
-        known = dict(documents)
-        wanted = found = 0
+        text_by_id = dict(documents)
+        expected = found = 0
         for _id, text in documents[:100]:
             similar = {b: jaccard(text, other) for b, other in documents}
             similar = {b: value for b, value in similar.items() if value >= 0.5}
             matches = index.query(text, limit=None)
             for match in matches:
-                assert match.similarity == pytest.approx(jaccard(text, known[match.id]))
+                assert match.similarity == pytest.approx(jaccard(text, text_by_id[match.id]))
             assert {match.id for match in matches} <= similar.keys()
             assert matches == sorted(matches, key=lambda m: (-m.similarity, m.id))
-            wanted += len(similar)
+            expected += len(similar)
             found += len(matches)
         # Recall is far above the recall at the threshold, because most pairs differ in one of sixty
         # words.
-        assert found >= 0.99 * wanted > 100
+        assert found >= 0.99 * expected > 100
 
 
 def test_index_matches_command_line(program: str, folder: Path, tmp_path: Path) -> None:
@@ -130,18 +130,18 @@ def test_index_matches_command_line(program: str, folder: Path, tmp_path: Path) 
     with Index.create(folder) as index:
         index.add(documents)
         # Equal counts and sizes show that both store the same documents in the same form.
-        ours = index.stats()
+        own_stats = index.stats()
     command = [program, "index", "create", str(tmp_path / "theirs"), str(lines), "--quiet"]
     subprocess.run(command, check=True)
     with Index.open(tmp_path / "theirs", read_only=True) as other:
-        theirs = other.stats()
-        assert (ours.documents, ours.postings, ours.set_bytes) == (
-            theirs.documents,
-            theirs.postings,
-            theirs.set_bytes,
+        cli_stats = other.stats()
+        assert (own_stats.documents, own_stats.postings, own_stats.set_bytes) == (
+            cli_stats.documents,
+            cli_stats.postings,
+            cli_stats.set_bytes,
         )
-    asked = [program, "query", str(folder), str(lines), "--json", "--top", "0"]
-    answers = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    query_command = [program, "query", str(folder), str(lines), "--json", "--top", "0"]
+    answers = subprocess.run(query_command, check=True, capture_output=True, text=True).stdout
     with Index.open(folder, read_only=True) as index:
         for line, (id, text) in zip(answers.splitlines(), documents, strict=True):
             answer = json.loads(line)
@@ -269,7 +269,7 @@ def test_an_iterable_may_ask_the_index(index: Index) -> None:
 
 
 def test_metadata_round_trips(index: Index) -> None:
-    given: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "text": "ü\n\"'",
         "whole": -(2**63),
         "large": 2**64 - 1,
@@ -280,9 +280,9 @@ def test_metadata_round_trips(index: Index) -> None:
         "list": [1, [2.5, {"x": []}], "y"],
         "object": {"": {}, "a.b": 1},
     }
-    index.add([("a", FOX, given)], metadata={"common": 1, "yes": False})
+    index.add([("a", FOX, metadata)], metadata={"common": 1, "yes": False})
     stored = index.get("a")
-    assert stored is not None and stored.metadata == {"common": 1, **given}
+    assert stored is not None and stored.metadata == {"common": 1, **metadata}
     assert isinstance(stored.metadata["one"], float)
     assert index.query(FOX)[0].metadata == stored.metadata
     index.add_one("b", WEATHER, {"pair": (1, 2)})
@@ -394,11 +394,11 @@ def test_numbers_of_numpy(index: Index) -> None:
     assert [
         match.id for match in index.query(FOX, where={"year": year.NOW, "language": language.EN})
     ] == ["c"]
-    for wrong in (numpy.array([1, 2]), numpy.True_):
+    for threshold in (numpy.array([1, 2]), numpy.True_):
         with pytest.raises(OptionError, match="expected"):
-            index.query(FOX, threshold=wrong)
+            index.query(FOX, threshold=threshold)
         with pytest.raises(OptionError, match="expected"):
-            index.query(FOX, limit=wrong)
+            index.query(FOX, limit=threshold)
     with pytest.raises(OptionError, match="expected a str, a number"):
         index.query(FOX, where={"time": numpy.datetime64("2024-01-01", "ns")})
 
@@ -423,9 +423,9 @@ def test_nearest_ignores_the_threshold(folder: Path) -> None:
         for id, text in documents[:20]:
             words = text.split()
             part = " ".join(words[: len(words) // 3])
-            wanted = sorted(((-jaccard(part, other), b) for b, other in documents))[:3]
+            expected = sorted(((-jaccard(part, other), b) for b, other in documents))[:3]
             found = index.query(part, nearest=3)
-            similar = [(b, -value) for value, b in wanted if value < 0]
+            similar = [(b, -value) for value, b in expected if value < 0]
             assert [match.id for match in found] == [b for b, _ in similar]
             assert [match.similarity for match in found] == pytest.approx([s for _, s in similar])
             assert (found.found, found.threshold) == (len(similar), 0.0)
@@ -494,14 +494,14 @@ def test_a_document_does_not_find_itself(index: Index) -> None:
 def test_many_questions_at_once(index: Index) -> None:
     documents = texts(500)
     index.add(documents)
-    asked = [text for _, text in documents]
-    one_by_one = [index.query(text, limit=3) for text in asked]
+    queries = [text for _, text in documents]
+    one_by_one = [index.query(text, limit=3) for text in queries]
     for threads in (1, 3, None):
-        together = index.query_many(asked, limit=3, threads=threads)
+        together = index.query_many(queries, limit=3, threads=threads)
         assert together == one_by_one
         assert [m.candidates for m in together] == [m.candidates for m in one_by_one]
     assert index.query_many([]) == []
-    assert index.query_many(iter(asked[:2]), with_texts=True)[0][0].text == asked[0]
+    assert index.query_many(iter(queries[:2]), with_texts=True)[0][0].text == queries[0]
     with pytest.raises(DocumentTypeError, match="text 1 is None, expected str"):
         index.query_many([FOX, None])  # type: ignore[list-item]
     with pytest.raises(OptionError, match="use query for a single text"):
@@ -526,7 +526,7 @@ def test_groups_are_independent_of_history(tmp_path: Path) -> None:
     with Index.create(tmp_path / "fresh", threshold=0.7) as fresh:
         fresh.add(documents)
         found = fresh.groups()
-        wanted = list(found)
+        expected = list(found)
         found.write(tmp_path / "index.jsonl")
         lookalike.find(documents, threshold=0.7).write(tmp_path / "find.jsonl")
         written = (tmp_path / "index.jsonl").read_bytes()
@@ -537,12 +537,12 @@ def test_groups_are_independent_of_history(tmp_path: Path) -> None:
         index.add([("gone", documents["d0"]), ("gone too", documents["d0"])])
         index.update(documents)
         index.remove(["gone", "gone too"])
-        assert list(index.groups()) == wanted
+        assert list(index.groups()) == expected
         index.compact()
-        assert list(index.groups(threads=1)) == wanted
+        assert list(index.groups(threads=1)) == expected
         exact = list(index.groups(exact=True))
-        members = [group.keeper for group in wanted]
-        members += [duplicate.id for group in wanted for duplicate in group.duplicates]
+        members = [group.keeper for group in expected]
+        members += [duplicate.id for group in expected for duplicate in group.duplicates]
         assert len(members) == len(set(members)) > 100
         for group in exact:
             keeper = documents[group.keeper]
@@ -550,7 +550,7 @@ def test_groups_are_independent_of_history(tmp_path: Path) -> None:
                 similarity = jaccard(keeper, documents[duplicate.id])
                 assert similarity >= 0.7
                 assert duplicate.similarity == pytest.approx(similarity, abs=1e-6)
-        assert sum(len(group.duplicates) for group in exact) >= len(members) - len(wanted)
+        assert sum(len(group.duplicates) for group in exact) >= len(members) - len(expected)
         assert list(index.groups(threshold=1.0)) == []
 
 
@@ -563,7 +563,7 @@ def test_options_of_groups(index: Index) -> None:
     others = index.groups(measure="containment", group="components", memory="1GiB", pairs=True)
     assert len(others) == 1 and len(others.pairs) == 3
     assert others.counts["documents"] == 4
-    wrong: list[dict[str, Any]] = [
+    cases: list[dict[str, Any]] = [
         {"threshold": 2},
         {"keep": "best"},
         {"keep": 5},
@@ -574,7 +574,7 @@ def test_options_of_groups(index: Index) -> None:
         {"threads": 0},
         {"temp_dir": 5},
     ]
-    for options in wrong:
+    for options in cases:
         with pytest.raises(OptionError):
             index.groups(**options)
 
@@ -1025,14 +1025,14 @@ def test_many_threads(index: Index) -> None:
 def test_closing_while_others_ask(folder: Path) -> None:
     index = Index.create(folder)
     index.add(texts(2000))
-    asked = [text for _, text in texts(2000)]
+    queries = [text for _, text in texts(2000)]
     outcome: list[object] = []
     answered = threading.Event()
 
     def ask() -> None:
         try:
             while True:
-                index.query_many(asked[:200])
+                index.query_many(queries[:200])
                 answered.set()
         except StoreError as error:
             outcome.append(str(error))
@@ -1052,16 +1052,16 @@ def fork(work: Any) -> str:
     child = os.fork()
     if child == 0:
         try:
-            said = work()
+            message = work()
         except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(write, str(said).encode()[:4000])
+            message = f"{type(error).__name__}: {error}"
+        os.write(write, str(message).encode()[:4000])
         os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        said = pipe.read().decode()
+        message = pipe.read().decode()
     os.waitpid(child, 0)
-    return said
+    return message
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -1076,8 +1076,10 @@ def test_forked_indexes_must_reopen(folder: Path) -> None:
             lambda: index.query_many([FOX]),
             lambda: next(index.ids()),
         ):
-            said = fork(call)
-            assert said.startswith("StoreError") and "open it again in process" in said, said
+            message = fork(call)
+            assert message.startswith("StoreError") and "open it again in process" in message, (
+                message
+            )
 
         def closed() -> str:
             index.close()
@@ -1177,8 +1179,8 @@ def test_long_calls_can_be_interrupted(folder: Path, what: str) -> None:
     assert done.stdout == "interrupted\n", done.stderr
     with Index.open(folder) as index:
         assert index.check() == []
-        known = list(index.ids())
-        assert known == [f"d{number}" for number in range(len(known))]
+        ids = list(index.ids())
+        assert ids == [f"d{number}" for number in range(len(ids))]
 
 
 def test_killed_writers_lose_nothing(folder: Path) -> None:
@@ -1195,8 +1197,8 @@ def test_killed_writers_lose_nothing(folder: Path) -> None:
         last = [int(line) for line in itertools.islice(writer.stdout, 50)][-1]
         writer.kill()
     with Index.open(folder) as index:
-        known = set(index.ids())
-        assert {f"d{number}" for number in range(last + 1)} <= known
+        ids = set(index.ids())
+        assert {f"d{number}" for number in range(last + 1)} <= ids
         assert index.check() == []
 
 
@@ -1301,12 +1303,12 @@ def test_changing_metadata_is_read_consistently(index: Index) -> None:
 
 def test_closing_waits_for_others(folder: Path) -> None:
     index = Index.create(folder)
-    begun, go_on = threading.Event(), threading.Event()
+    begun, may_continue = threading.Event(), threading.Event()
 
     def slow() -> Iterator[tuple[str, str]]:
         begun.set()
         yield "a", FOX
-        assert go_on.wait(PATIENCE)
+        assert may_continue.wait(PATIENCE)
 
     adding = threading.Thread(target=lambda: index.add(slow()))
     adding.start()
@@ -1316,12 +1318,12 @@ def test_closing_waits_for_others(folder: Path) -> None:
         thread.start()
         wait_until(NativeCode(thread.ident or 0), "a thread that waits in close")
     assert index.closed and all(thread.is_alive() for thread in closing)
-    go_on.set()
+    may_continue.set()
     for thread in closing:
         thread.join(PATIENCE)
         assert not thread.is_alive()
-    with Index.open(folder, wait=0) as again:
-        assert list(again.ids()) == ["a"]
+    with Index.open(folder, wait=0) as reopened:
+        assert list(reopened.ids()) == ["a"]
     adding.join()
 
 
@@ -1334,8 +1336,8 @@ def test_closing_from_within_a_call(folder: Path) -> None:
         yield "b", WEATHER
 
     assert index.add(closes()).added == 2
-    with Index.open(folder, wait=0) as again:
-        assert list(again.ids()) == ["a", "b"]
+    with Index.open(folder, wait=0) as reopened:
+        assert list(reopened.ids()) == ["a", "b"]
 
 
 def test_group_pairs_include_estimates(index: Index) -> None:

@@ -31,17 +31,22 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="index.categorise"):
             list(index.ids("1"))
         seen: list[str] = []
-        made = index.categorise(
+        categories = index.categorise(
             topics=2, threads=1, progress=lambda stage, done, total: seen.append(stage)
         )
-        assert made == index.categories() and seen
-        topics = [one for one in made if one.parent is None]
-        assert [(one.path, one.level, one.documents) for one in topics] == [
+        assert categories == index.categories() and seen
+        topics = [category for category in categories if category.parent is None]
+        assert [(category.path, category.level, category.documents) for category in topics] == [
             ("1", 0.2, 6),
             ("2", 0.2, 6),
         ]
-        assert all(isinstance(one, Category) and isinstance(one.label, tuple) for one in made)
-        assert {one.parent for one in made if one.parent} <= {one.path for one in made}
+        assert all(
+            isinstance(category, Category) and isinstance(category.label, tuple)
+            for category in categories
+        )
+        assert {category.parent for category in categories if category.parent} <= {
+            category.path for category in categories
+        }
         # A new document has a category immediately.
         index.add({"new": "a captain in a harbour", "numbers": "17 18 19"})
         ships = str(index.category("ship-1")).split(".")[0]
@@ -49,7 +54,7 @@ def test_categories_are_made_listed_and_chosen(tmp_path: Path) -> None:
         assert list(index.ids(ships)) == [*(f"ship-{n}" for n in range(6)), "new"]
         assert list(index.ids("none")) == ["numbers"]
         assert len(list(index.ids())) == 14
-        label = next(one.label for one in topics if one.path == ships)
+        label = next(category.label for category in topics if category.path == ships)
         assert set(label) & set(SHIPS.split())
         with pytest.raises(OptionError, match="'?none'?|categories"):
             list(index.ids("9"))
@@ -76,12 +81,12 @@ def test_async_categories_equal_index_categories(tmp_path: Path) -> None:
     async def work() -> tuple[list[Category], str | None, list[str]]:
         async with AsyncIndex.create(tmp_path / "async", store="texts") as index:
             await index.add(docs())
-            made = await index.categorise(topics=2)
+            categories = await index.categorise(topics=2)
             path = await index.category("ship-1")
-            return made, path, [id_ async for id_ in index.ids(str(path).split(".")[0])]
+            return categories, path, [id_ async for id_ in index.ids(str(path).split(".")[0])]
 
-    made, path, ids = asyncio.run(work())
+    categories, path, ids = asyncio.run(work())
     with lookalike.Index.create(tmp_path / "index", store="texts") as index:
         index.add(docs())
-        assert index.categorise(topics=2) == made and index.category("ship-1") == path
+        assert index.categorise(topics=2) == categories and index.category("ship-1") == path
     assert ids == [f"ship-{n}" for n in range(6)]

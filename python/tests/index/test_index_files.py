@@ -85,7 +85,7 @@ def test_bad_records(index: lookalike.Index, tmp_path: Path) -> None:
     assert len(index) == 1
     added = index.add_files(path, skip_bad=True, on_existing="update")
     assert (added.added, added.updated) == (1, 1)
-    assert [(one.line, one.id) for one in added.skipped] == [(2, "x")]
+    assert [(record.line, record.id) for record in added.skipped] == [(2, "x")]
 
 
 def test_add_files_rejects_invalid_arguments(index: lookalike.Index, tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_add_files_rejects_invalid_arguments(index: lookalike.Index, tmp_path: P
         index.add_files(path, threads=100_000)
     with pytest.raises(OptionError, match="1 to 1024"):
         index.add(TEXTS, threads=100_000)
-    for wrong in ({"text": ["a", "b"]}, {"text": 5}, {"id": False}, {"id": ["a"]}):
+    for options in ({"text": ["a", "b"]}, {"text": 5}, {"id": False}, {"id": ["a"]}):
         with pytest.raises(OptionError, match="is .*, expected str"):
-            index.add_files(path, **wrong)  # type: ignore[arg-type]
+            index.add_files(path, **options)  # type: ignore[arg-type]
     assert len(index) == 0
     # The default values of these options are accepted.
     assert index.add_files(path, unit=None, skip_bad=False, format=None, max=None).added == 2
@@ -169,15 +169,15 @@ def test_as_the_command_line(program: str, tmp_path: Path) -> None:
 
 
 def test_advice_names_options_of_the_call(index: lookalike.Index, tmp_path: Path) -> None:
-    for wrong, advice in (
+    for options, advice in (
         ({"text_field": "body"}, "use text=$"),
         ({"id_field": "key"}, "use id=$"),
         ({"formt": "jsonl"}, "did you mean 'format'"),
         ({"threshold": 0.5}, "see help.lookalike.Index.add_files. for options$"),
     ):
-        name = next(iter(wrong))
+        name = next(iter(options))
         with pytest.raises(OptionError, match=f"^Index.add_files has no option '{name}'; {advice}"):
-            index.add_files(tmp_path, **wrong)  # type: ignore[arg-type]
+            index.add_files(tmp_path, **options)  # type: ignore[arg-type]
 
 
 def test_records_name_their_members(index: lookalike.Index) -> None:

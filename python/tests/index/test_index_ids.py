@@ -21,8 +21,8 @@ NUMBERS = [7, -3, 0, 2**63 + 1]
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[lookalike.Index]:
-    with lookalike.Index.create(tmp_path / "index", threshold=0.5) as made:
-        yield made
+    with lookalike.Index.create(tmp_path / "index", threshold=0.5) as created:
+        yield created
 
 
 def text_of(index: lookalike.Index, id: Any) -> str | None:

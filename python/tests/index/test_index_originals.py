@@ -72,8 +72,10 @@ def test_replaced_documents_remain_as_versions(tmp_path: Path) -> None:
         for text in [*texts, texts[-1]]:
             index.update({"note": text})
         versions = index.versions("note")
-        assert [one.version for one in versions] == [1, 2, 3]
-        assert [one.ended for one in versions[:2]] == [one.added for one in versions[1:]]
+        assert [version.version for version in versions] == [1, 2, 3]
+        assert [version.ended for version in versions[:2]] == [
+            version.added for version in versions[1:]
+        ]
         assert versions[2].ended is None
         assert [index.version_text("note", n) for n in (1, 2, 3)] == texts
         assert [index.original("note", n) for n in (1, 2, 3)] == [text.encode() for text in texts]
@@ -89,27 +91,27 @@ def test_originals_match_command_line(archive: Path, program: str) -> None:
             [program, "index", *arguments], check=True, capture_output=True
         ).stdout
 
-    said = json.loads(run("versions", str(archive), "page.html", "--json"))
+    printed = json.loads(run("versions", str(archive), "page.html", "--json"))
     with Index.open(archive, read_only=True) as index:
         assert run("original", str(archive), "page.html") == index.original("page.html")
         (version,) = index.versions("page.html")
-    listed = said["versions"][0]
+    listed = printed["versions"][0]
     assert sorted(listed) == sorted(DocumentVersion._fields)
     same = ("version", "ended", "type", "name", "bytes", "sha256")
     assert {name: listed[name] for name in same} == {name: getattr(version, name) for name in same}
     added = datetime.fromisoformat(listed["added"][:26].rstrip("Z") + "+00:00")
     assert abs(added - version.added) < timedelta(seconds=1)
-    made = archive.parent / "made"
+    saved = archive.parent / "made"
     run(
         "create",
-        str(made),
+        str(saved),
         str(archive.parent / "in"),
         "--store",
         "originals",
         "--max-original",
         "1KiB",
     )
-    with Index.open(made, read_only=True, store="originals") as index:
+    with Index.open(saved, read_only=True, store="originals") as index:
         assert index.original("page.html") == PAGE
         assert index.settings["originals"] == {"max_bytes": 1024}
 
@@ -139,9 +141,9 @@ def test_original_lookups_reject_missing_documents(
         for id in ("nobody", 7, "brief", "\0", "x" * 20_000):
             with pytest.raises(DocumentError, match="does not exist in"):
                 ask(index, id)
-        for wrong in (None, 7.0, b"brief"):
+        for id_ in (None, 7.0, b"brief"):
             with pytest.raises(DocumentTypeError, match="expected str"):
-                ask(index, wrong)
+                ask(index, id_)
     with pytest.raises(StoreError, match="closed"):
         ask(index, "a")
 
@@ -234,4 +236,6 @@ def test_versions_are_compared(tmp_path: Path) -> None:
         index.update({"a": "one two four"})
         both = [str(index.version_text("a", n)) for n in (1, 2)]
     found = lookalike.compare(*both, shingle="bag", differences=True)
-    assert [one.a for one in found.differences if one.kind == "delete"] == ["three "]
+    assert [difference.a for difference in found.differences if difference.kind == "delete"] == [
+        "three "
+    ]

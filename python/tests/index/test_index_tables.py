@@ -321,7 +321,7 @@ class Stream:
 def test_whatever_hands_over_arrow(index: Index) -> None:
     rows = table(pa.array([1, 2]))
     batch = rows.to_batches()[0]
-    for given in (
+    for documents in (
         rows,
         batch,
         batch.to_struct_array(),
@@ -329,7 +329,7 @@ def test_whatever_hands_over_arrow(index: Index) -> None:
         Stream(rows),
         pa.chunked_array([batch.to_struct_array()]),
     ):
-        assert sum(index.update(given, metadata=["m"])[:2]) == 2
+        assert sum(index.update(documents, metadata=["m"])[:2]) == 2
         assert described(index, "d1") == {"m": 2}
     assert index.add(rows.slice(0, 0)) == (0, 0, 0, 0, [])
     once = Array(batch)
@@ -360,8 +360,8 @@ def batches(count: int, rows: int = 1000) -> Iterator[Any]:
 SCHEMA = pa.schema([("id", TEXTS), ("text", TEXTS)])
 
 
-def reader(made: Iterator[Any]) -> Any:
-    return pa.RecordBatchReader.from_batches(SCHEMA, made)
+def reader(batches: Iterator[Any]) -> Any:
+    return pa.RecordBatchReader.from_batches(SCHEMA, batches)
 
 
 def failing(error: BaseException) -> Iterator[Any]:
@@ -410,15 +410,15 @@ def test_rows_are_counted_over_batches(index: Index) -> None:
         yield from batches(9)
         yield pa.record_batch({"id": ["x", "y", "d17"], "text": [ONE, None, TWO]}, schema=SCHEMA)
 
-    for given in (reader(made()), Stream(reader(made())), pa.Table.from_batches(made())):
+    for documents in (reader(made()), Stream(reader(made())), pa.Table.from_batches(made())):
         with pytest.raises(DocumentTypeError, match="document 9001: the text is None") as raised:
-            index.update(given)
+            index.update(documents)
         assert raised.value.row == 9001 and len(index) == 9001
-    again = pa.table({"id": ["new", "d17"], "text": [ONE, TWO]})
+    repeated = pa.table({"id": ["new", "d17"], "text": [ONE, TWO]})
     with pytest.raises(
         DocumentError, match='document 1: .*"d17" already exists.*the 1 before it are stored'
     ):
-        index.add(again)
+        index.add(repeated)
 
 
 def test_a_batch_of_other_columns(index: Index) -> None:
@@ -437,15 +437,15 @@ def test_a_batch_of_other_columns(index: Index) -> None:
 
 def test_batches_are_let_go_of(index: Index) -> None:
     alive: list[int] = []
-    made: list[Any] = []
+    references: list[Any] = []
 
     def watched() -> Iterator[Any]:
         for batch in batches(50, 2000):
-            made.append(weakref.ref(batch))
+            references.append(weakref.ref(batch))
             yield batch
             del batch
             gc.collect()
-            alive.append(sum(one() is not None for one in made))
+            alive.append(sum(reference() is not None for reference in references))
 
     # Garbage collection visits all objects that are not exempt. The modules of other tests have
     # millions.
@@ -472,8 +472,8 @@ def test_progress_of_a_table(index: Index) -> None:
 
 
 def raw(kind: Any, rows: int, *buffers: bytes | None, **more: Any) -> Any:
-    held = [None if buffer is None else pa.py_buffer(buffer) for buffer in buffers]
-    return pa.Array.from_buffers(kind, rows, held, **more)
+    owners = [None if buffer is None else pa.py_buffer(buffer) for buffer in buffers]
+    return pa.Array.from_buffers(kind, rows, owners, **more)
 
 
 def numbers(*values: int, size: int = 4) -> bytes:
@@ -518,21 +518,21 @@ DAMAGED = {
 @pytest.mark.parametrize("what", DAMAGED)
 def test_damaged_columns(index: Index, what: str) -> None:
     column, why = DAMAGED[what]
-    given = table(column)
+    damaged = table(column)
     if not why:
-        index.add(given, metadata=["m"])
+        index.add(damaged, metadata=["m"])
         return
     with pytest.raises(
         DocumentError, match=f"^document 1: column 'm' cannot be read: .*{why}"
     ) as raised:
-        index.add(given, metadata=["m"])
+        index.add(damaged, metadata=["m"])
     assert raised.value.row == 1 and list(index.ids()) == ["d0"]
     if pa.types.is_list(column.type):
         return
     with pytest.raises(
         DocumentError, match=f"document 1: column 'm' cannot be read: .*{why}"
     ) as raised:
-        index.update(given, text="m")
+        index.update(damaged, text="m")
     assert raised.value.row == 1
 
 

@@ -42,9 +42,9 @@ class Run:
 def run() -> Iterator[Run]:
     """Runs the code of the page in the folder of the pictures, with a dark and a light style."""
     matplotlib = pytest.importorskip(
-        "matplotlib", reason="matplotlib is not installed, which draws the gallery"
+        "matplotlib", reason="matplotlib, which draws the gallery, is not installed"
     )
-    pytest.importorskip("altair", reason="altair is not installed, which draws the gallery")
+    pytest.importorskip("altair", reason="altair, which draws the gallery, is not installed")
     matplotlib.use("agg")
     plt = importlib.import_module("matplotlib.pyplot")
     # Removes the pictures of earlier runs, which would hide a missing picture.
@@ -82,22 +82,22 @@ def labels(picture: Path) -> list[str]:
 
 
 def test_gallery_comments_match_printed_output(run: Run) -> None:
-    said = re.findall(r"^(?:print\(.*)?\)  # (.*)$", TEXT, re.MULTILINE)
-    assert said and run.printed == said
+    expected = re.findall(r"^(?:print\(.*)?\)  # (.*)$", TEXT, re.MULTILINE)
+    assert expected and run.printed == expected
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_page_shows_the_picture(name: str, run: Run) -> None:
-    shown = PAGE.parent / "img" / name
-    assert shown.stat().st_size < MOST_BYTES
-    assert labels(shown) and labels(shown) == labels(FOLDER / name)
+    picture = PAGE.parent / "img" / name
+    assert picture.stat().st_size < MOST_BYTES
+    assert labels(picture) and labels(picture) == labels(FOLDER / name)
 
 
 def test_each_picture_is_shown(run: Run) -> None:
     assert {path.name for path in FOLDER.glob("*.svg")} == set(PICTURES)
 
 
-def test_charts_are_put_together(run: Run) -> None:
+def test_altair_charts_are_concatenated(run: Run) -> None:
     chart = run.defined["chart"].to_dict()
     assert "vega-lite" in chart["$schema"] and len(chart["concat"]) == 4
     assert "vegaEmbed" in (FOLDER / "altair.html").read_text(encoding="utf-8")

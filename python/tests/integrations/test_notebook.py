@@ -31,11 +31,11 @@ def printed(cells: list[Any]) -> list[str]:
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The code cells, executed by this interpreter in a folder with the example documents."""
-    wanted = "; install it to have the notebook executed"
+    hint = "; install it to have the notebook executed"
     for name in ("matplotlib", "pandas", "ipykernel"):
-        pytest.importorskip(name, reason=f"{name} is not installed{wanted}")
-    nbformat = pytest.importorskip("nbformat", reason=f"nbformat is not installed{wanted}")
-    nbclient = pytest.importorskip("nbclient", reason=f"nbclient is not installed{wanted}")
+        pytest.importorskip(name, reason=f"{name} is not installed{hint}")
+    nbformat = pytest.importorskip("nbformat", reason=f"nbformat is not installed{hint}")
+    nbclient = pytest.importorskip("nbclient", reason=f"nbclient is not installed{hint}")
     manager = pytest.importorskip("jupyter_client.manager").KernelManager()
     # This interpreter runs the notebook, even if another kernel has the name that the notebook
     # requests.

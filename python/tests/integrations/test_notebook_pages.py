@@ -16,19 +16,19 @@ import lookalike
 A, B = "The price is 5 euros for all of them", "the price is 7 euros for all of them, today"
 
 
-def page(shown: str | None) -> str:
+def page(markup: str | None) -> str:
     """Returns the page in the frame."""
-    assert shown is not None
+    assert markup is not None
     frame = re.fullmatch(
-        r'<iframe srcdoc="([^"]*)" title="[^"<]*" style="[^"]*" loading="lazy"></iframe>', shown
+        r'<iframe srcdoc="([^"]*)" title="[^"<]*" style="[^"]*" loading="lazy"></iframe>', markup
     )
     assert frame is not None
     return html.unescape(frame[1])
 
 
-def sides(shown: str | None) -> list[str]:
+def sides(markup: str | None) -> list[str]:
     """Returns both texts with their markup."""
-    return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(shown), re.DOTALL)
+    return re.findall(r'<p class="side" dir="auto">(.*?)</p>', page(markup), re.DOTALL)
 
 
 def test_notebook_differences_match_report_page(tmp_path: Path) -> None:
@@ -48,11 +48,11 @@ def test_notebook_differences_match_report_page(tmp_path: Path) -> None:
     assert (
         '<ins class="same-words">the</ins> price is <ins class="changed">7</ins> euros' in of_run[1]
     )
-    shown = page(explained._repr_html_())
-    assert html.escape(explained.reason) in shown or explained.reason in html.unescape(shown)
-    assert "<bdi>a</bdi>" in shown and "<bdi>b</bdi>" in shown
+    markup = page(explained._repr_html_())
+    assert html.escape(explained.reason) in markup or explained.reason in html.unescape(markup)
+    assert "<bdi>a</bdi>" in markup and "<bdi>b</bdi>" in markup
     style = re.search(r"<style>(.*?)</style>", (tmp_path / "page.html").read_text(), re.DOTALL)
-    assert style is not None and style[1] in shown
+    assert style is not None and style[1] in markup
 
 
 def test_comparison_marks_follow_case_option() -> None:
@@ -72,9 +72,9 @@ def test_texts_are_shown_as_text() -> None:
     compared = lookalike.compare(
         "<script>alert(1)</script> one", "\u202e<b>two\x1b one", differences=True
     )
-    shown = page(compared._repr_html_())
-    assert "<script" not in shown and "&lt;script&gt;" in shown
-    assert "\\u{202e}" in shown and "\\u{1b}" in shown and "\u202e" not in shown
+    markup = page(compared._repr_html_())
+    assert "<script" not in markup and "&lt;script&gt;" in markup
+    assert "\\u{202e}" in markup and "\\u{1b}" in markup and "\u202e" not in markup
     ids = lookalike.find(
         {"<i>&": "one two three four five", "語": "one two three four six"}
     ).explain("<i>&", "語")
@@ -85,8 +85,8 @@ def test_texts_are_shown_as_text() -> None:
 
 def test_comparison_without_differences_has_no_page() -> None:
     assert lookalike.compare(A, B)._repr_html_() is None
-    nothing = lookalike.find(["", ""]).explain(0, 1)
-    assert sides(nothing._repr_html_()) == []
+    explained = lookalike.find(["", ""]).explain(0, 1)
+    assert sides(explained._repr_html_()) == []
 
 
 def test_comparisons_survive_pickling_and_copying() -> None:
@@ -99,8 +99,8 @@ def test_comparisons_survive_pickling_and_copying() -> None:
 
 def test_large_texts_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lookalike._results.notebook._MOST", 1_000)
-    shown = lookalike.compare(A, B, differences=True)._repr_html_()
-    assert shown is not None and shown.startswith("<pre>Not similar: ") and "too long" in shown
+    markup = lookalike.compare(A, B, differences=True)._repr_html_()
+    assert markup is not None and markup.startswith("<pre>Not similar: ") and "too long" in markup
 
 
 def test_contamination_is_shown_as_its_page(tmp_path: Path) -> None:
@@ -110,20 +110,20 @@ def test_contamination_is_shown_as_its_page(tmp_path: Path) -> None:
 
 
 def test_notebook_pairs_show_side_by_side() -> None:
-    shown = page(lookalike.find([A, A.upper(), f"{A}!", B], threshold=0.9)._repr_html_())
-    assert shown.count('<details class="group">') == 1 and '<details class="pair"' in shown
-    assert "<del" in shown and "<ins" in shown
+    markup = page(lookalike.find([A, A.upper(), f"{A}!", B], threshold=0.9)._repr_html_())
+    assert markup.count('<details class="group">') == 1 and '<details class="pair"' in markup
+    assert "<del" in markup and "<ins" in markup
 
 
 class Cells(HTMLParser):
     """Reads the rows of a table, and the texts outside of its cells."""
 
-    def __init__(self, shown: str) -> None:
+    def __init__(self, markup: str) -> None:
         super().__init__()
         self.rows: list[list[str]] = []
         self.others: list[str] = []
         self.is_cell = False
-        self.feed(shown)
+        self.feed(markup)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
@@ -142,15 +142,15 @@ class Cells(HTMLParser):
 
 def test_tables_are_shown_as_tables() -> None:
     groups = lookalike.find({"<i>a&b</i>": A, "x": A, "y": A.upper()}, keep="first").groups
-    shown = Cells(groups._repr_html_())
-    assert shown.rows[0] == groups.column_names
-    assert [row[1] for row in shown.rows[1:]] == groups["id"] and shown.others == []
-    assert shown.rows[1][groups.column_names.index("jaccard")] == "-"
+    cells = Cells(groups._repr_html_())
+    assert cells.rows[0] == groups.column_names
+    assert [row[1] for row in cells.rows[1:]] == groups["id"] and cells.others == []
+    assert cells.rows[1][groups.column_names.index("jaccard")] == "-"
     many = lookalike.find([A] * 25, keep="first").groups
-    shown = Cells(many._repr_html_())
+    cells = Cells(many._repr_html_())
     assert (
-        len(shown.rows) == 11
-        and shown.others == ["… 15 more rows"]
+        len(cells.rows) == 11
+        and cells.others == ["… 15 more rows"]
         and repr(many).endswith("… 15 more rows")
     )
     empty = lookalike.find(["one", "two"]).groups

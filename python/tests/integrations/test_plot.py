@@ -46,9 +46,9 @@ def axes(function: str, *args: Any, **options: Any) -> Any:
 def chart(function: str, *args: Any, **options: Any) -> dict[str, Any]:
     """Returns the specification of a chart, which altair has validated."""
     pytest.importorskip("altair", reason="altair is not installed")
-    made = getattr(lookalike.plot, function)(*args, backend="altair", **options).to_dict()
-    assert isinstance(made, dict) and json.dumps(made, allow_nan=False)
-    return made
+    description = getattr(lookalike.plot, function)(*args, backend="altair", **options).to_dict()
+    assert isinstance(description, dict) and json.dumps(description, allow_nan=False)
+    return description
 
 
 def values(specification: dict[str, Any]) -> list[dict[str, Any]]:
@@ -411,19 +411,19 @@ SITES = [
 
 def test_removal_by_source() -> None:
     found = lookalike.find(SITES, source_field="site", keep="first")
-    removed = Counter(doc["site"] for doc, stays in zip(SITES, found.is_kept) if not stays)
-    there = Counter(doc["site"] for doc in SITES)
+    removed = Counter(doc["site"] for doc, is_kept in zip(SITES, found.is_kept) if not is_kept)
+    totals = Counter(doc["site"] for doc in SITES)
     table = tables.removal_by_source(found)
     assert {each.source: (each.total, each.removed) for each in table.sources} == {
-        site: (there[site], removed[site]) for site in there
+        site: (totals[site], removed[site]) for site in totals
     }
     assert [each.removed for each in table.sources] == sorted(removed.values(), reverse=True) + [
         0
     ] * 2
     assert (table.left_out, table.by) == (0, "documents")
     drawn = axes("removal_by_source", found)
-    gone, kept = drawn.containers
-    assert [bar.get_width() for bar in gone] == [each.removed for each in table.sources]
+    removed_bars, kept = drawn.containers
+    assert [bar.get_width() for bar in removed_bars] == [each.removed for each in table.sources]
     assert [(bar.get_x(), bar.get_width()) for bar in kept] == [
         (each.removed, each.kept) for each in table.sources
     ]
@@ -433,13 +433,13 @@ def test_removal_by_source() -> None:
         and "\\u202egpj\\n" in labels
         and "x" * 47 + "…" in labels
     )
-    made = chart("removal_by_source", found)
-    assert [(row["source"], row["of"], row["count"]) for row in values(made)] == [
+    description = chart("removal_by_source", found)
+    assert [(row["source"], row["of"], row["count"]) for row in values(description)] == [
         (each.source, part, getattr(each, part))
         for each in table.sources
         for part in ("removed", "kept")
     ]
-    expression = made["encoding"]["y"]["axis"]["labelExpr"]
+    expression = description["encoding"]["y"]["axis"]["labelExpr"]
     assert json.loads(expression.removesuffix("[datum.value]")) == [
         f"{label}  {each.share:.1%}" for label, each in zip(labels, table.sources)
     ]
@@ -618,8 +618,8 @@ def luminance(colour: Any) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
 
 
-def contrast(one: Any, other: Any) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(colour: Any, other: Any) -> float:
+    light, dark = sorted((luminance(colour), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -683,8 +683,8 @@ def test_matplotlib_styles_preserve_contrast(style: Any, pictures: list[tuple[An
             for text in drawn.texts:
                 assert contrast(text.get_color(), ground) >= 4.5, text
             grid = [*drawn.get_xgridlines(), *drawn.get_ygridlines()]
-            shown = [line.get_color() for line in grid if line.get_visible()]
-            assert shown and all(contrast(line, ground) < 2 for line in shown)
+            grid_colours = [line.get_color() for line in grid if line.get_visible()]
+            assert grid_colours and all(contrast(line, ground) < 2 for line in grid_colours)
         # Removed and kept documents differ in every style.
         removed, kept = (bars[0].get_facecolor() for bars in axes(*pictures[3]).containers)
         assert max(abs(a - b) for a, b in zip(removed, kept)) > 0.1
@@ -717,13 +717,13 @@ def test_legend_entries_have_labels(pictures: list[tuple[Any, ...]]) -> None:
         "removal_by_source": ["removed", "kept"],
         "threshold_sweep": ["duplicates", "groups", "measured recall"],
     }
-    shown = {}
+    labels_by_function = {}
     for function, *args in pictures:
         if legend := axes(function, *args).get_legend():
             labels = [text.get_text().partition(":")[0] for text in legend.get_texts()]
             assert len(labels) == len(legend.legend_handles)
-            shown[function] = labels
-    assert shown == expected
+            labels_by_function[function] = labels
+    assert labels_by_function == expected
 
 
 def test_single_entries_omit_the_legend() -> None:

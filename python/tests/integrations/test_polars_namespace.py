@@ -27,34 +27,40 @@ def frame() -> Any:
 
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frame", "query"])
 def test_methods_are_the_functions(frame: Any, is_lazy: bool) -> None:
-    given = frame.lazy() if is_lazy else frame
+    input_frame = frame.lazy() if is_lazy else frame
     plain = lookalike.find(frame, text="body", id="key", pairs=True)
-    found = given.lookalike.find("body", id="key", pairs=True)
+    found = input_frame.lookalike.find("body", id="key", pairs=True)
     assert found.groups.to_pylist() == plain.groups.to_pylist()
     assert found.pairs.to_pylist() == plain.pairs.to_pylist()
     both = ["title", "body"]
     assert (
-        given.lookalike.find(both).groups.to_pylist()
+        input_frame.lookalike.find(both).groups.to_pylist()
         == lookalike.find(frame, text=both).groups.to_pylist()
     )
-    kept = given.lookalike.dedup("body", keep="first")
+    kept = input_frame.lookalike.dedup("body", keep="first")
     assert kept.equals(lookalike.dedup(frame, text="body", keep="first"))
     assert kept["n"].to_list() == list(range(0, 60, 3))
-    assert given.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list() == plain.is_kept
-    assert given.lookalike.prepare("body")["fingerprint"] == lookalike.prepare(DOCS)["fingerprint"]
-    repeated = given.lookalike.passages("body", min_words=12)
+    assert (
+        input_frame.lookalike.dedup("body", annotate=True)["lookalike_kept"].to_list()
+        == plain.is_kept
+    )
+    assert (
+        input_frame.lookalike.prepare("body")["fingerprint"]
+        == lookalike.prepare(DOCS)["fingerprint"]
+    )
+    repeated = input_frame.lookalike.passages("body", min_words=12)
     assert repeated.places.to_pylist() == lookalike.passages(DOCS, min_words=12).places.to_pylist()
-    seen = given.lookalike.contamination([DOCS[0]], "body")
+    seen = input_frame.lookalike.contamination([DOCS[0]], "body")
     assert seen.matches.to_pylist() == lookalike.contamination(DOCS, [DOCS[0]]).matches.to_pylist()
 
 
 @pytest.mark.parametrize("rows", [60, 1, 0])
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frame", "query"])
 def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
-    some = frame[:rows]
-    given = some.lazy() if is_lazy else some
-    found = lookalike.find(some, text="body")
-    mask, labels = given.lookalike.is_kept("body"), given.lookalike.labels("body")
+    part = frame[:rows]
+    input_frame = part.lazy() if is_lazy else part
+    found = lookalike.find(part, text="body")
+    mask, labels = input_frame.lookalike.is_kept("body"), input_frame.lookalike.labels("body")
     assert (mask.name, mask.dtype, mask.to_list()) == (
         "lookalike_kept",
         polars.Boolean,
@@ -65,21 +71,23 @@ def test_columns_have_their_type(frame: Any, is_lazy: bool, rows: int) -> None:
         polars.Int64,
         found.labels,
     )
-    assert some.filter(mask).equals(some.lookalike.dedup("body"))
-    assert some.with_columns(labels).columns == [*some.columns, "lookalike_label"]
+    assert part.filter(mask).equals(part.lookalike.dedup("body"))
+    assert part.with_columns(labels).columns == [*part.columns, "lookalike_label"]
 
 
 @pytest.mark.parametrize("rows", [60, 1, 0])
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frame", "query"])
 def test_expressions(frame: Any, is_lazy: bool, rows: int) -> None:
-    some = frame[:rows]
-    given = some.lazy() if is_lazy else some
-    found = lookalike.find(some, text="body", keep="first")
+    part = frame[:rows]
+    input_frame = part.lazy() if is_lazy else part
+    found = lookalike.find(part, text="body", keep="first")
     body = polars.col("body").lookalike
-    kept = given.filter(body.is_kept(keep="first")).lazy().collect()
-    assert kept.equals(some.filter(found.is_kept))
+    kept = input_frame.filter(body.is_kept(keep="first")).lazy().collect()
+    assert kept.equals(part.filter(found.is_kept))
     chosen = (
-        given.select(body.labels(keep="first"), kept=body.is_kept(keep="first")).lazy().collect()
+        input_frame.select(body.labels(keep="first"), kept=body.is_kept(keep="first"))
+        .lazy()
+        .collect()
     )
     assert chosen.schema == {"body": polars.Int64, "kept": polars.Boolean}
     assert (chosen["body"].to_list(), chosen["kept"].to_list()) == (found.labels, found.is_kept)

@@ -132,8 +132,8 @@ def test_parameters_clone_and_pickle() -> None:
     other = clone(transformer).set_params(num_hashes=16)
     assert other.get_params() == {**transformer.get_params(), "num_hashes": 16}
     assert other.fit_transform(DOCS).shape == (120, 16 * 16)
-    again = pickle.loads(pickle.dumps(other))
-    assert (again.transform(DOCS) != other.transform(DOCS)).nnz == 0
+    loaded = pickle.loads(pickle.dumps(other))
+    assert (loaded.transform(DOCS) != other.transform(DOCS)).nnz == 0
     assert "SignatureTransformer(bits=4" in repr(transformer)
 
 
@@ -192,11 +192,11 @@ def test_parameters_are_checked(name: str) -> None:
 
 
 def test_transformer_rejects_invalid_documents() -> None:
-    for one in ("a text", sys.executable):
+    for document in ("a text", sys.executable):
         with pytest.raises(DocumentTypeError, match="several"):
-            SignatureTransformer().fit(one)
+            SignatureTransformer().fit(document)
         with pytest.raises(DocumentTypeError, match="several"):
-            SignatureTransformer().fit([]).transform(one)
+            SignatureTransformer().fit([]).transform(document)
     with pytest.raises(DocumentError) as error:
         SignatureTransformer().fit_transform(["a text", None])
     assert error.value.row == 1 and str(error.value).endswith("fill it or leave the row out"), (
@@ -231,15 +231,15 @@ def test_a_model_learns_from_shingles() -> None:
 def chains(count: int) -> list[str]:
     """Returns shuffled chains of five texts. Each text of a chain is similar to the previous one.
     Texts of different chains are not similar."""
-    draw, made = random.Random(9), []
+    draw, texts = random.Random(9), []
     words: list[str] = []
     for number in range(count):
         if number % 5 == 0:
             words = [f"w{draw.randrange(10_000)}" for _ in range(100)]
         words = [*words[8:], *(f"n{draw.randrange(10_000)}" for _ in range(8))]
-        made.append(" ".join(words))
-    draw.shuffle(made)
-    return made
+        texts.append(" ".join(words))
+    draw.shuffle(texts)
+    return texts
 
 
 @pytest.mark.parametrize(
@@ -295,8 +295,8 @@ def test_folds_keep_groups_together(stratified: bool, shuffle: bool) -> None:
             assert sorted([*train, *test]) == list(range(150))
             tested += test.tolist()
         assert sorted(tested) == list(range(150))
-        again = [test.tolist() for _, test in folds.split(docs, classes, groups)]
-        assert [row for test in again for row in test] == tested
+        repeated = [test.tolist() for _, test in folds.split(docs, classes, groups)]
+        assert [row for test in repeated for row in test] == tested
 
 
 def test_it_is_group_k_fold() -> None:

@@ -152,7 +152,7 @@ def _members(name: str, found: Definition, seen: set[str]) -> Iterator[str]:
 
 def _member(name: str, member: ast.stmt) -> str:
     if isinstance(member, _Function):
-        decorators = {ast.unparse(one) for one in member.decorator_list}
+        decorators = {ast.unparse(decorator) for decorator in member.decorator_list}
         if "property" in decorators:
             return f"{name}: {ast.unparse(member.returns) if member.returns else 'Any'}"
         return f"{name}{_signature(member)}"

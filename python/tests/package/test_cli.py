@@ -158,7 +158,7 @@ def test_source_field_counts_documents(tmp_path: Path) -> None:
         code, _, _ = run([*MODULE, "find", "in.jsonl", "--report", "r.json", *options], tmp_path)
         assert code == 0
         found = json.loads((tmp_path / "r.json").read_text())["sources"]
-        return [(one["name"], one["documents"], one["duplicates"]) for one in found]
+        return [(source["name"], source["documents"], source["duplicates"]) for source in found]
 
     assert sources() == [("in.jsonl", 4, 2)]
     assert sources("--source-field", "from") == [("x", 2, 1), ("y", 2, 1)]

@@ -77,12 +77,12 @@ def test_example(
     with contextlib.redirect_stdout(printed):
         # Empty lines before the code make tracebacks show line numbers of the page.
         exec(compile("\n" * line + example, page, "exec"), defined[page])
-    shown = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", example, re.MULTILINE)
+    expected = re.findall(r"^\s*(?:print\(.*)?\)\s+# (.*)$", example, re.MULTILINE)
     lines = printed.getvalue().splitlines()
     if "progress=" in example:
         # The number of progress reports depends on the duration.
         lines = [line for line in lines if " of " not in line]
-    assert lines == shown
+    assert lines == expected
 
 
 def test_most_pages_run() -> None:

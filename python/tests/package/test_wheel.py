@@ -41,9 +41,11 @@ def test_metadata(installed: importlib.metadata.Distribution) -> None:
 
 
 def test_wheel_lists_tested_versions(installed: importlib.metadata.Distribution) -> None:
-    said = installed.metadata.get_all("Classifier", [])
+    classifiers = installed.metadata.get_all("Classifier", [])
     versions = {
-        name for name in said if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
+        name
+        for name in classifiers
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
     }
     tested = [
         line
@@ -55,10 +57,12 @@ def test_wheel_lists_tested_versions(installed: importlib.metadata.Distribution)
         versions == {f"Programming Language :: Python :: {version}" for version in named}
         and len(versions) > 1
     )
-    assert [name for name in said if name.startswith("Operating System")] == [
+    assert [name for name in classifiers if name.startswith("Operating System")] == [
         "Operating System :: POSIX :: Linux"
     ]
-    assert not [name for name in said if "Free Threading" in name], "the module needs the lock"
+    assert not [name for name in classifiers if "Free Threading" in name], (
+        "the module needs the lock"
+    )
 
 
 def test_wheel_tags_use_stable_abi(installed: importlib.metadata.Distribution) -> None:
@@ -85,12 +89,14 @@ def test_files(installed: importlib.metadata.Distribution) -> None:
 
 
 def test_datasketch_licence_is_included() -> None:
-    theirs = importlib.metadata.distribution("datasketch")
+    distribution = importlib.metadata.distribution("datasketch")
     (file,) = (
-        file for file in theirs.files or [] if file.name == "LICENSE" and "licenses" in file.parts
+        file
+        for file in distribution.files or []
+        if file.name == "LICENSE" and "licenses" in file.parts
     )
     text = (SOURCES / "LICENSE-datasketch").read_text()
-    assert text.endswith(Path(str(theirs.locate_file(file))).read_text())
+    assert text.endswith(Path(str(distribution.locate_file(file))).read_text())
     for name in ("hyperloglog_bias.csv", "hyperloglog_const.py"):
         assert f"lookalike/datasketch/{name}" in text and (PACKAGE / "datasketch" / name).is_file()
 
@@ -178,10 +184,10 @@ def test_the_source_distribution_is_whole(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("lookalike-*.tar.gz")
     with tarfile.open(file) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {"PKG-INFO", "pyproject.toml", "Cargo.toml", "Cargo.lock", "python/Cargo.toml"}
+    expected = {"PKG-INFO", "pyproject.toml", "Cargo.toml", "Cargo.lock", "python/Cargo.toml"}
     crates = [path.parent.name for path in (SOURCES.parent / "crates").glob("*/Cargo.toml")]
-    wanted |= {f"crates/{name}/Cargo.toml" for name in crates}
-    wanted |= {"lookalike/_engine.pyi", "lookalike/py.typed", *LICENCES}
+    expected |= {f"crates/{name}/Cargo.toml" for name in crates}
+    expected |= {"lookalike/_engine.pyi", "lookalike/py.typed", *LICENCES}
     assert len(crates) > 5
-    assert wanted <= names, wanted - names
+    assert expected <= names, expected - names
     assert not [name for name in names if name.endswith(".so")]

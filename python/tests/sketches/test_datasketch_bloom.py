@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike.datasketch as ours  # noqa: E402
 from lookalike.datasketch.lsh_bloom import BloomFilter, BloomTable  # noqa: E402
@@ -38,16 +38,22 @@ def sketches(package: Any, count: int, first: int = 0, **arguments: Any) -> list
 def test_folders_of_datasketch_are_read(tmp_path: Path, scheme: str) -> None:
     pybloomfilter()
     arguments = {"threshold": 0.6, "n": 100, "fp": 0.2, "save_dir": str(tmp_path / "bloom")}
-    their = theirs.MinHashLSHBloom(**arguments)
-    for m in sketches(theirs, 120, scheme=scheme):
-        their.insert(m)
-    their.sync()
-    mine = ours.MinHashLSHBloom(**arguments)
-    assert (mine.b, mine.r, mine.h) == (their.b, their.r, their.h)
+    original_index = original.MinHashLSHBloom(**arguments)
+    for m in sketches(original, 120, scheme=scheme):
+        original_index.insert(m)
+    original_index.sync()
+    own_index = ours.MinHashLSHBloom(**arguments)
+    assert (own_index.b, own_index.r, own_index.h) == (
+        original_index.b,
+        original_index.r,
+        original_index.h,
+    )
     # The filter exceeds its capacity and has a high error rate. Both packages must return the same
     # false positives.
-    asked = zip(sketches(theirs, 2000, 60, scheme=scheme), sketches(ours, 2000, 60, scheme=scheme))
-    answers = [(their.query(a), mine.query(b)) for a, b in asked]
+    queries = zip(
+        sketches(original, 2000, 60, scheme=scheme), sketches(ours, 2000, 60, scheme=scheme)
+    )
+    answers = [(original_index.query(a), own_index.query(b)) for a, b in queries]
     assert all(a == b for a, b in answers)
     assert 300 < sum(b for _, b in answers) < 1900
 
@@ -55,16 +61,16 @@ def test_folders_of_datasketch_are_read(tmp_path: Path, scheme: str) -> None:
 def test_datasketch_reads_folders(tmp_path: Path) -> None:
     pybloomfilter()
     arguments = {"threshold": 0.6, "n": 100, "fp": 0.2, "save_dir": str(tmp_path)}
-    mine = ours.MinHashLSHBloom(**arguments)
+    own_index = ours.MinHashLSHBloom(**arguments)
     for m in sketches(ours, 60):
-        mine.insert(m)
-    mine.sync()
-    their = theirs.MinHashLSHBloom(**arguments)
-    for m in sketches(theirs, 60, 60):
-        their.insert(m)
-    for a, b in zip(sketches(theirs, 1000), sketches(ours, 1000)):
-        assert their.query(a) == mine.query(b)
-    filters = [index.hashtables[0].bloom_filter for index in (their, mine)]
+        own_index.insert(m)
+    own_index.sync()
+    original_index = original.MinHashLSHBloom(**arguments)
+    for m in sketches(original, 60, 60):
+        original_index.insert(m)
+    for a, b in zip(sketches(original, 1000), sketches(ours, 1000)):
+        assert original_index.query(a) == own_index.query(b)
+    filters = [index.hashtables[0].bloom_filter for index in (original_index, own_index)]
     for name in ("num_bits", "num_hashes", "capacity", "error_rate", "filename"):
         assert getattr(filters[0], name) == getattr(filters[1], name)
     assert filters[0].hash_seeds == filters[1].hash_seeds
@@ -75,18 +81,21 @@ def test_datasketch_reads_folders(tmp_path: Path) -> None:
 def test_bloom_filters_match_pybloomfilter(capacity: int, rate: float) -> None:
     package = pybloomfilter()
     random.seed(capacity)
-    their = package.BloomFilter(capacity, rate)
+    original_index = package.BloomFilter(capacity, rate)
     random.seed(capacity)
-    mine = BloomFilter(capacity, rate)
-    assert (mine.num_bits, mine.num_hashes) == (their.num_bits, their.num_hashes)
-    assert mine.hash_seeds == their.hash_seeds
+    own_index = BloomFilter(capacity, rate)
+    assert (own_index.num_bits, own_index.num_hashes) == (
+        original_index.num_bits,
+        original_index.num_hashes,
+    )
+    assert own_index.hash_seeds == original_index.hash_seeds
     draw = random.Random(1)
     for _ in range(capacity):
         # The Python hash of a number below this prime is the number itself.
         key = draw.randrange((1 << 61) - 1)
-        assert mine.add(key) == their.add(key) and key in mine
+        assert own_index.add(key) == original_index.add(key) and key in own_index
     for key in [0, 1, (1 << 61) - 2, *(draw.randrange(1 << 60) for _ in range(2000))]:
-        assert (key in mine) == (key in their)
+        assert (key in own_index) == (key in original_index)
 
 
 @pytest.mark.parametrize("num_perm", [16, 128])
@@ -108,7 +117,7 @@ def test_bloom_accepts_weighted_and_datasketch_sketches() -> None:
     lsh.insert(one)
     assert lsh.query(one) and not lsh.query(generator.minhash([9, 1, 7, 1, 2]))
     lsh = ours.MinHashLSHBloom(n=10, fp=0.01)
-    a, b = sketches(theirs, 1)[0], sketches(ours, 1)[0]
+    a, b = sketches(original, 1)[0], sketches(ours, 1)[0]
     lsh.insert(a)
     assert lsh.query(a) and lsh.query(b)
 
@@ -134,25 +143,25 @@ def test_pickles_both_ways(tmp_path: Path, is_file: bool) -> None:
     pybloomfilter()
     one, two = sketches(ours, 2, 3)
     arguments = {"n": 11, "fp": 0.1, "save_dir": str(tmp_path / "x") if is_file else None}
-    mine = ours.MinHashLSHBloom(**arguments)
-    mine.insert(one)
+    own_index = ours.MinHashLSHBloom(**arguments)
+    own_index.insert(one)
     arguments["save_dir"] = str(tmp_path / "y") if is_file else None
-    their = theirs.MinHashLSHBloom(**arguments)
-    their.insert(one)
-    data = ours.dumps(mine)
+    original_index = original.MinHashLSHBloom(**arguments)
+    original_index.insert(one)
+    data = ours.dumps(own_index)
     assert b"lookalike" not in data
-    asked = sketches(ours, 300)
+    queries = sketches(ours, 300)
     for read, like in (
-        (pickle.loads(pickle.dumps(mine)), mine),
-        (pickle.loads(data), mine),
-        (ours.loads(pickle.dumps(their)), their),
-        (ours.loads(pickle.dumps(their, protocol=0)), their),
+        (pickle.loads(pickle.dumps(own_index)), own_index),
+        (pickle.loads(data), own_index),
+        (ours.loads(pickle.dumps(original_index)), original_index),
+        (ours.loads(pickle.dumps(original_index, protocol=0)), original_index),
     ):
-        assert [read.query(m) for m in asked] == [like.query(m) for m in asked]
+        assert [read.query(m) for m in queries] == [like.query(m) for m in queries]
         # The unpickled index is a copy in memory.
         read.insert(two)
         assert read.query(two) and not like.query(two)
-        assert like is mine or type(read) is ours.MinHashLSHBloom
+        assert like is own_index or type(read) is ours.MinHashLSHBloom
 
 
 def test_bloom_rejects_invalid_input(tmp_path: Path) -> None:
@@ -184,13 +193,13 @@ def test_bloom_rejects_invalid_input(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         ours.MinHashLSHBloom(**good, save_dir=tmp_path)
     file = tmp_path / "band-0.bf"
-    whole = file.read_bytes()
+    content = file.read_bytes()
     for broken in (
         b"",
-        whole[:100],
-        whole[:-1],
-        b"X" + whole[1:],
-        whole[:9] + bytes(8) + whole[17:],
+        content[:100],
+        content[:-1],
+        b"X" + content[1:],
+        content[:9] + bytes(8) + content[17:],
     ):
         file.write_bytes(broken)
         with pytest.raises(DamagedError, match=r"band-0\.bf: .* not a Bloom filter"):

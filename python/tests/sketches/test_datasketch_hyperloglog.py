@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike.datasketch as ours  # noqa: E402
 
@@ -19,11 +19,11 @@ NAMES = ["HyperLogLog", "HyperLogLogPlusPlus"]
 
 
 def pair(name: str, count: int, p: int = 8, **arguments: Any) -> tuple[Any, Any]:
-    made = tuple(getattr(package, name)(p=p, **arguments) for package in (theirs, ours))
-    for h in made:
+    sketches = tuple(getattr(package, name)(p=p, **arguments) for package in (original, ours))
+    for h in sketches:
         for number in range(count):
             h.update(b"%d" % number)
-    return made
+    return sketches
 
 
 def counted(call: Callable[[], float]) -> tuple[float, int]:
@@ -54,7 +54,7 @@ def test_counts_of_any_registers_are_equal(name: str, p: int) -> None:
     for scale in np.linspace(0.2, 18, 60):
         registers = draw.geometric(0.5, 1 << p) + draw.integers(0, 1 + int(scale), 1 << p)
         registers = np.where(draw.random(1 << p) < scale / 4, registers, 0).astype(np.int8)
-        a, b = (getattr(package, name)(reg=registers.copy()) for package in (theirs, ours))
+        a, b = (getattr(package, name)(reg=registers.copy()) for package in (original, ours))
         # If all registers are small and none is 0, datasketch divides by zero.
         if registers.all() and name == "HyperLogLog" and b._raw_count() <= 2.5 * b.m:
             continue
@@ -64,7 +64,7 @@ def test_counts_of_any_registers_are_equal(name: str, p: int) -> None:
 def test_nonzero_registers_use_raw_estimate() -> None:
     ones = np.ones(256, np.int8)
     with pytest.raises(ZeroDivisionError):
-        theirs.HyperLogLog(reg=ones).count()
+        original.HyperLogLog(reg=ones).count()
     assert ours.HyperLogLog(reg=ones).count() == pytest.approx(1.44 * 256, rel=0.01)
 
 
@@ -88,7 +88,7 @@ def test_large_hashes(name: str) -> None:
     """Estimates are equal even for counts at which hashes often collide."""
     bits = 32 if name == "HyperLogLog" else 64
     draw = np.random.default_rng(1)
-    a, b = (getattr(package, name)(4, hashfunc=int) for package in (theirs, ours))
+    a, b = (getattr(package, name)(4, hashfunc=int) for package in (original, ours))
     for shift in range(bits - 3):
         value = int(draw.integers(0, 1 << 62)) * 4 % (1 << bits) >> shift
         for h in (a, b):
@@ -134,7 +134,7 @@ def test_bytes_and_pickles_both_ways(name: str) -> None:
     b.serialize(two)
     assert one == two and getattr(ours, name).deserialize(one) == b
     assert getattr(ours, name).deserialize(memoryview(bytes(one))) == b
-    assert getattr(theirs, name).deserialize(two) == a
+    assert getattr(original, name).deserialize(two) == a
     with pytest.raises(ValueError, match="129"):
         b.serialize(bytearray(128))
     with pytest.raises(struct.error):
@@ -164,7 +164,7 @@ def test_hyperloglog_rejects_invalid_arguments(name: str) -> None:
         with pytest.raises(ValueError):
             cls(**arguments)
         with pytest.raises(ValueError):
-            getattr(theirs, name)(**arguments)
+            getattr(original, name)(**arguments)
     with pytest.warns(DeprecationWarning):
         cls(hashobj=1)
     with pytest.raises(TypeError):

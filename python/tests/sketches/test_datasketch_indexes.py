@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import datasketch.lsh as their_lsh  # noqa: E402
 from datasketch.lsh import _optimal_param as their_bands  # noqa: E402
@@ -48,7 +48,7 @@ def some_sets(count: int, seed: int) -> list[list[bytes]]:
 
 
 def sketches(sets: list[list[bytes]], **arguments: Any) -> tuple[list[Any], list[Any]]:
-    return theirs.MinHash.bulk(sets, **arguments), ours.MinHash.bulk(sets, **arguments)
+    return original.MinHash.bulk(sets, **arguments), ours.MinHash.bulk(sets, **arguments)
 
 
 def filled(lsh: Any, minhashes: list[Any]) -> Any:
@@ -73,7 +73,7 @@ def test_bands_for_a_threshold(num_perm: int, weights: tuple[float, float]) -> N
 
 @pytest.mark.parametrize("threshold", [0.5, 0.7, 0.8, 0.9])
 def test_bands_of_128(threshold: float) -> None:
-    a, b = theirs.MinHashLSH(threshold), ours.MinHashLSH(threshold)
+    a, b = original.MinHashLSH(threshold), ours.MinHashLSH(threshold)
     assert (a.b, a.r, a.h, a.hashranges) == (b.b, b.r, b.h, b.hashranges)
 
 
@@ -86,7 +86,7 @@ def test_index(scheme: str, prepickle: bool | None, hashed: bool) -> None:
     arguments: dict[str, Any] = {
         "num_perm": 64, "params": (16, 4), "prepickle": prepickle, "hashfunc": hashfunc,
     }  # fmt: skip
-    a = filled(theirs.MinHashLSH(**arguments), ta)
+    a = filled(original.MinHashLSH(**arguments), ta)
     b = filled(ours.MinHashLSH(**arguments), tb)
     assert found(a, ta) == found(b, tb) == found(b, ta)
     assert max(len(s) for s in found(b, tb)) > 1
@@ -100,10 +100,13 @@ def test_index(scheme: str, prepickle: bool | None, hashed: bool) -> None:
     assert a.get_counts() == b.get_counts()
     assert list(a.keys) == list(b.keys) and len(b.keys) == len(a.keys)
     assert [a.keys.get(k) for k in a.keys] == [b.keys.get(k) for k in b.keys]
-    for mine, their in zip(b.hashtables, a.hashtables, strict=True):
-        assert set(mine) == set(their)
-        assert all(mine[h] == their[h] for h in their)
-        assert mine.size() == their.size() and mine.itemcounts() == their.itemcounts()
+    for own_table, original_table in zip(b.hashtables, a.hashtables, strict=True):
+        assert set(own_table) == set(original_table)
+        assert all(own_table[h] == original_table[h] for h in original_table)
+        assert (
+            own_table.size() == original_table.size()
+            and own_table.itemcounts() == original_table.itemcounts()
+        )
     assert 3 not in b and 4 in b and not b.is_empty()
     for index in (a, b):
         for m in (ta if index is a else tb)[5:7]:
@@ -119,23 +122,23 @@ def test_random_changes() -> None:
     """Makes a thousand random insertions and removals. Several keys have the same sketch."""
     draw = random.Random(4)
     ta, tb = sketches(some_sets(60, 2), num_perm=16)
-    a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
+    a = original.MinHashLSH(num_perm=16, params=(8, 2))
     b = ours.MinHashLSH(num_perm=16, params=(8, 2))
-    held: list[int] = []
+    stored: list[int] = []
     for step in range(1000):
-        if held and draw.random() < 0.45:
-            key = held.pop(draw.randrange(len(held)))
+        if stored and draw.random() < 0.45:
+            key = stored.pop(draw.randrange(len(stored)))
             a.remove(key)
             b.remove(key)
         else:
             at = draw.randrange(60)
             a.insert(step, ta[at])
             b.insert(step, tb[at])
-            held.append(step)
+            stored.append(step)
         if step % 50 == 0:
             assert found(a, ta) == found(b, tb)
     assert a.get_counts() == b.get_counts()
-    for key in held:
+    for key in stored:
         b.remove(key)
     assert b.is_empty() and b.get_counts() == [{}] * 8 and found(b, tb) == [set()] * 60
 
@@ -154,13 +157,13 @@ def test_ensembles_choose_alike_in_near_ties() -> None:
                 weights = (weight, 1 - weight)
                 with np.errstate(all="ignore"):
                     expected = their_containment_bands(threshold, num_perm, m, xq, *weights)
-                given = (threshold, num_perm, m, float(xq), *weights)
-                assert _native.optimal_containment_bands(*given) == expected, given
+                arguments = (threshold, num_perm, m, float(xq), *weights)
+                assert _native.optimal_containment_bands(*arguments) == expected, arguments
 
 
 def test_repeated_keys_match_datasketch() -> None:
     ta, tb = sketches(some_sets(30, 3), num_perm=16)
-    a = theirs.MinHashLSH(num_perm=16, params=(8, 2))
+    a = original.MinHashLSH(num_perm=16, params=(8, 2))
     b = ours.MinHashLSH(num_perm=16, params=(8, 2))
     for index, minhashes in ((a, ta), (b, tb)):
         for at, m in enumerate(minhashes):
@@ -217,7 +220,7 @@ BAD_INDEXES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("arguments", BAD_INDEXES, ids=repr)
 def test_bad_indexes_fail_alike(arguments: dict[str, Any]) -> None:
     with pytest.raises(Exception) as expected:
-        theirs.MinHashLSH(**arguments)
+        original.MinHashLSH(**arguments)
     with pytest.raises(expected.type):
         ours.MinHashLSH(**arguments)
 
@@ -229,9 +232,9 @@ def test_bad_sketches_are_refused() -> None:
         for call in (lambda m: lsh.insert("b", m), lsh.query, lsh.add_to_query_buffer):
             with pytest.raises(ValueError):
                 call(bad)
-    for wrong in (None, 5, "text"):
+    for argument in (None, 5, "text"):
         with pytest.raises((TypeError, AttributeError)):
-            lsh.query(wrong)
+            lsh.query(argument)
     with pytest.raises(ValueError, match="'lookalike'"):
         ours.MinHashLSH(storage_config={"type": "nothing"})
     with pytest.raises(TypeError, match="bytes"):
@@ -244,7 +247,7 @@ def test_bad_sketches_are_refused() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_forest(scheme: str) -> None:
     ta, tb = sketches(some_sets(150, 6), num_perm=64, scheme=scheme)
-    a, b = theirs.MinHashLSHForest(64, 8), ours.MinHashLSHForest(64, 8)
+    a, b = original.MinHashLSHForest(64, 8), ours.MinHashLSHForest(64, 8)
     for forest, minhashes in ((a, ta), (b, tb)):
         for key, minhash in enumerate(minhashes[:100]):
             forest.add(key, minhash)
@@ -260,9 +263,9 @@ def test_forest(scheme: str) -> None:
         b.index()
     assert a.keys == b.keys and a.hashtables == b.hashtables
     for key in (0, 99, 149):
-        mine, their = b.get_minhash_hashvalues(key), a.get_minhash_hashvalues(key)
-        np.testing.assert_array_equal(mine, their)
-        assert mine.dtype == their.dtype
+        own_values, original_values = b.get_minhash_hashvalues(key), a.get_minhash_hashvalues(key)
+        np.testing.assert_array_equal(own_values, original_values)
+        assert own_values.dtype == original_values.dtype
     assert 5 in b and 500 not in b
     with pytest.raises(KeyError):
         b.get_minhash_hashvalues(500)
@@ -297,7 +300,7 @@ def test_ensemble(threshold: float) -> None:
     arguments: dict[str, Any] = {
         "threshold": threshold, "num_perm": 32, "num_part": 4, "m": 4,
     }  # fmt: skip
-    a, b = theirs.MinHashLSHEnsemble(**arguments), ours.MinHashLSHEnsemble(**arguments)
+    a, b = original.MinHashLSHEnsemble(**arguments), ours.MinHashLSHEnsemble(**arguments)
     np.testing.assert_array_equal(a.params, b.params)
     np.testing.assert_array_equal(a.xqs, b.xqs)
     for ensemble, minhashes in ((a, ta), (b, tb)):
@@ -319,13 +322,13 @@ def test_ensemble(threshold: float) -> None:
 
 def test_ensemble_takes_estimates_of_sizes() -> None:
     sets = some_sets(60, 8)
-    made = []
-    for package, minhashes in zip((theirs, ours), sketches(sets, num_perm=32), strict=True):
+    outcomes = []
+    for package, minhashes in zip((original, ours), sketches(sets, num_perm=32), strict=True):
         ensemble = package.MinHashLSHEnsemble(0.8, 32, num_part=5, m=4)
         ensemble.index([(k, m, m.count()) for k, m in enumerate(minhashes)])
         answers = [sorted(ensemble.query(m, m.count())) for m in minhashes]
-        made.append((answers, ensemble.lowers, ensemble.uppers))
-    assert made[0] == made[1]
+        outcomes.append((answers, ensemble.lowers, ensemble.uppers))
+    assert outcomes[0] == outcomes[1]
     sizes, counts = np.array([1.5, 2.5, 3.5, 9.25]), np.array([3, 1, 1, 5])
     for num_part in (1, 2, 3, 9):
         expected = [tuple(pair) for pair in their_partitions(sizes, counts, num_part)]
@@ -356,19 +359,19 @@ def test_wrong_arguments_fail_alike() -> None:
     _, (m, *_) = sketches(some_sets(2, 9), num_perm=16)
     lsh = ours.MinHashLSH(num_perm=16, params=(4, 4))
     lsh.insert("a", m)
-    for wrong in (None, 5):
+    for argument in (None, 5):
         for call in (lsh.query, lambda one: lsh.insert("b", one), lsh.add_to_query_buffer):
             with pytest.raises(TypeError):
-                call(wrong)
+                call(argument)
     with pytest.raises(TypeError):
         ours.MinHashLSH(num_perm=16, params=(2, 2.5))  # type: ignore[arg-type]
-    for made in (ours.MinHashLSH, ours.MinHashLSHEnsemble):
+    for index_class in (ours.MinHashLSH, ours.MinHashLSHEnsemble):
         with pytest.raises(ValueError):
-            made(weights=(0.2, 0.3, 0.5))  # type: ignore[arg-type]
-    their = theirs.MinHashLSH(num_perm=16, params=(4, 4))
-    their.insert("a", m)
+            index_class(weights=(0.2, 0.3, 0.5))  # type: ignore[arg-type]
+    original_index = original.MinHashLSH(num_perm=16, params=(4, 4))
+    original_index.insert("a", m)
     assert [lsh._query_b(m, b) for b in (-4, -1, 0, 2)] == [
-        their._query_b(m, b) for b in (-4, -1, 0, 2)
+        original_index._query_b(m, b) for b in (-4, -1, 0, 2)
     ]
     prepickled = ours.MinHashLSH(num_perm=16, params=(4, 4), prepickle=True)
     prepickled.insert("there", m)
@@ -380,7 +383,7 @@ def test_wrong_arguments_fail_alike() -> None:
 
 def test_forest_queries_accept_any_k() -> None:
     ta, tb = sketches(some_sets(20, 10), num_perm=16)
-    forests = theirs.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
+    forests = original.MinHashLSHForest(16, 4), ours.MinHashLSHForest(16, 4)
     for forest, minhashes in zip(forests, (ta, tb), strict=True):
         for key, minhash in enumerate(minhashes):
             forest.add(key, minhash)
@@ -455,7 +458,7 @@ def test_cycles_are_collected() -> None:
     def minhash(holder: Holder) -> None:
         holder.held = ours.MinHash(4, hashfunc=holder.hash)
 
-    def shown(holder: Holder) -> None:
+    def seed(holder: Holder) -> None:
         holder.held = ours.MinHash(4, seed=[1, 2])
         holder.held.seed = (holder,)
         _ = holder.held.hashvalues
@@ -471,13 +474,13 @@ def test_cycles_are_collected() -> None:
         holder.held = ours.MinHashLSHForest(4, 2)
         holder.held.add(holder, ours.MinHash(4))
 
-    for fill in (minhash, shown, index, keys, forest):
+    for fill in (minhash, seed, index, keys, forest):
         holder = Holder()
         fill(holder)
-        gone = weakref.ref(holder)
+        reference = weakref.ref(holder)
         del holder
         gc.collect()
-        assert gone() is None, fill.__name__
+        assert reference() is None, fill.__name__
 
 
 def test_index_works_during_garbage_collection() -> None:
@@ -547,10 +550,10 @@ except MemoryError as error:
     ],
 )
 def test_exhausted_memory_raises_memory_error(call: str) -> None:
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", LIMITED.format(call)], capture_output=True, text=True, check=False
     )
-    assert (made.returncode, made.stdout) == (0, "memory True\n"), made.stderr
+    assert (process.returncode, process.stdout) == (0, "memory True\n"), process.stderr
 
 
 def test_sketches_without_bytes_are_refused() -> None:
@@ -601,11 +604,11 @@ def test_forest_resorts_after_new_keys() -> None:
         at_once.add(key, minhash)
         if key % 7 == 0:
             forest.index()
-            again = forest.sorted_hashtables
+            sorted_again = forest.sorted_hashtables
             forest.index()
-            assert forest.sorted_hashtables == again
-    for one in (forest, at_once):
-        one.index()
+            assert forest.sorted_hashtables == sorted_again
+    for sorted_forest in (forest, at_once):
+        sorted_forest.index()
     expected = [sorted(table) for table in at_once.hashtables]
     assert forest.sorted_hashtables == at_once.sorted_hashtables == expected
     copied = pickle.loads(pickle.dumps(forest))
@@ -695,7 +698,7 @@ def test_greedy_clusters_follow_insertion_order() -> None:
     ]
     a, b = sketches(sets, num_perm=64)
     theirs_index, ours_index = (
-        package.MinHashLSH(threshold=0.5, num_perm=64) for package in (theirs, ours)
+        package.MinHashLSH(threshold=0.5, num_perm=64) for package in (original, ours)
     )
     expected = clusters(
         sets,

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import pytest
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike  # noqa: E402
 import lookalike.datasketch as ours  # noqa: E402
@@ -45,8 +45,8 @@ def some_sketches(package: Any, count: int, **arguments: Any) -> list[Any]:
         + [b"%d" % draw.randrange(10**9) for _ in range(draw.randrange(1, 8))]
         for i in range(count)
     ]
-    made: list[Any] = package.MinHash.bulk(sets, **arguments)
-    return made
+    sketches: list[Any] = package.MinHash.bulk(sets, **arguments)
+    return sketches
 
 
 def config(path: Path, **more: Any) -> dict[str, Any]:
@@ -71,10 +71,10 @@ def assert_kept(lsh: Any, path: Path) -> None:
     no problems."""
     expected = content(lsh)
     lsh.close()
-    again = opened(path)
-    assert content(again) == expected
-    assert again.check() == []
-    again.close()
+    reopened = opened(path)
+    assert content(reopened) == expected
+    assert reopened.check() == []
+    reopened.close()
 
 
 SKETCHES = some_sketches(ours, 30, num_perm=16)
@@ -111,10 +111,10 @@ def full_disk(folder: Path, room: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("scheme", ["affine32", "affine64", "legacy"])
 def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
-    ta = some_sketches(theirs, 100, scheme=scheme)
+    ta = some_sketches(original, 100, scheme=scheme)
     tb = some_sketches(ours, 100, scheme=scheme)
     path = tmp_path / "sketches.lookalike"
-    a = filled(theirs.MinHashLSH(0.5), ta)
+    a = filled(original.MinHashLSH(0.5), ta)
     b = ours.MinHashLSH(0.5, storage_config=config(path))
     with b.insertion_session() as session:
         for key, minhash in enumerate(tb):
@@ -126,17 +126,17 @@ def test_kept_in_a_folder(tmp_path: Path, scheme: Any) -> None:
     a.insert("late", ta[0])
     b.close()
     for _ in range(2):
-        again = ours.MinHashLSH(0.5, storage_config=config(path))
-        assert found(again, tb) == found(a, ta)
-        assert again.get_counts() == a.get_counts()
-        assert [dict(table) for table in again.hashtables] == [
+        reopened = ours.MinHashLSH(0.5, storage_config=config(path))
+        assert found(reopened, tb) == found(a, ta)
+        assert reopened.get_counts() == a.get_counts()
+        assert [dict(table) for table in reopened.hashtables] == [
             {key: table.get(key) for key in table} for table in a.hashtables
         ]
-        assert again._minhash_scheme == scheme
+        assert reopened._minhash_scheme == scheme
         other = "affine64" if scheme == "legacy" else "legacy"
         with pytest.raises(ValueError, match="scheme"):
-            again.insert("x", ours.MinHash(scheme=other))  # type: ignore[arg-type]
-        again.close()
+            reopened.insert("x", ours.MinHash(scheme=other))  # type: ignore[arg-type]
+        reopened.close()
     with pytest.raises(MismatchError, match="params"):
         ours.MinHashLSH(0.8, storage_config=config(path))
 
@@ -157,9 +157,9 @@ def same_answers(kept: Any, model: Any) -> None:
     assert kept.keys.status() == model.keys.status()
     for key in model.keys:
         assert in_a_folder(key) in kept.keys and kept.keys[in_a_folder(key)] == model.keys[key]
-    asked = [0, 3, 99, 7, 11]
-    assert [key in kept for key in asked] == [key in model for key in asked]
-    assert kept.get_subset_counts(*asked) == model.get_subset_counts(*asked)
+    keys = [0, 3, 99, 7, 11]
+    assert [key in kept for key in keys] == [key in model for key in keys]
+    assert kept.get_subset_counts(*keys) == model.get_subset_counts(*keys)
     for m in SKETCHES:
         assert sorted(map(repr, kept.query(m))) == sorted(map(repr, model.query(m)))
         assert [kept._query_b(m, b) for b in (-3, -1, 0, 1, 4)] == [
@@ -169,12 +169,13 @@ def same_answers(kept: Any, model: Any) -> None:
         kept.add_to_query_buffer(m)
         model.add_to_query_buffer(m)
     assert set(kept.collect_query_buffer()) == set(model.collect_query_buffer())
-    for mine, its in zip(kept.hashtables, model.hashtables, strict=True):
-        assert set(mine) == set(its) and len(mine) == len(its)
+    for own_table, model_table in zip(kept.hashtables, model.hashtables, strict=True):
+        assert set(own_table) == set(model_table) and len(own_table) == len(model_table)
         assert all(
-            mine[bucket] == set(map(in_a_folder, its[bucket])) and bucket in mine for bucket in its
+            own_table[bucket] == set(map(in_a_folder, model_table[bucket])) and bucket in own_table
+            for bucket in model_table
         )
-        assert mine[b"other"] == set() and b"other" not in mine
+        assert own_table[b"other"] == set() and b"other" not in own_table
 
 
 @pytest.mark.parametrize("prepickle", [False, True])
@@ -190,14 +191,14 @@ def test_stored_histories_equal_memory(
         for _ in range(20):
             key, m = draw.randrange(12), draw.choice(SKETCHES)
             inserts = session.insert if draw.random() < 0.5 else kept.insert
-            again = draw.random() < 0.4
+            is_repeated = draw.random() < 0.4
             if draw.random() < 0.3:
                 for lsh in (kept, model):
                     with contextlib.suppress(ValueError):
                         lsh.remove(key)
-            elif again or key not in model:
-                inserts(key, m, check_duplication=not again)
-                model.insert(key, m, check_duplication=not again)
+            elif is_repeated or key not in model:
+                inserts(key, m, check_duplication=not is_repeated)
+                model.insert(key, m, check_duplication=not is_repeated)
             else:
                 with pytest.raises(ValueError, match="already exists"):
                     inserts(key, m)
@@ -464,9 +465,9 @@ def test_unpicklable_keys_change_nothing(tmp_path: Path, prepickle: bool) -> Non
         session.insert("b", SKETCHES[2])
     assert len(lsh.keys) == 2 and not any(callable(key) for key in lsh.query(SKETCHES[1]))
     lsh.close()
-    again = opened(path, prepickle=prepickle)
-    assert "a" in again and "b" in again and len(again.keys) == 2
-    again.close()
+    reopened = opened(path, prepickle=prepickle)
+    assert "a" in reopened and "b" in reopened and len(reopened.keys) == 2
+    reopened.close()
     with pytest.raises(MismatchError, match="prepickle"):
         opened(path, prepickle=not prepickle)
 
@@ -642,8 +643,10 @@ def test_folder_allows_one_writing_index(tmp_path: Path) -> None:
         "config['readonly'] = True\n"
         "print(len(d.MinHashLSH(num_perm=16, params=(4, 4), storage_config=config).keys))\n"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert made.stdout.split() == ["StoreError", "1"]
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.split() == ["StoreError", "1"]
     lsh.insert("b", SKETCHES[1])
     assert_kept(lsh, path)
 
@@ -722,10 +725,10 @@ def test_forked_processes_leave_folder_unchanged(tmp_path: Path) -> None:
         "lsh.close()\n"
     )
     for more in ([], ["close"]):
-        made = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code, *more], capture_output=True, text=True, check=True
         )
-        assert made.stdout == "StoreError True\n" * 4 + "['a']\n"
+        assert process.stdout == "StoreError True\n" * 4 + "['a']\n"
         lsh = opened(path)
         assert list(lsh.keys) == ["a", "b", "d"]
         for key in ("a", "b", "d"):
@@ -752,9 +755,9 @@ def other_things(folder: Path) -> list[Path]:
 
 
 def test_foreign_paths_are_rejected_unchanged(tmp_path: Path) -> None:
-    things = other_things(tmp_path)
-    assert len(things) == 6
-    for path in things:
+    paths = other_things(tmp_path)
+    assert len(paths) == 6
+    for path in paths:
         before = files(path) if path.is_dir() else path.read_bytes()
         for readonly in (False, True):
             with pytest.raises(StoreError, match=str(path)) as raised:
@@ -762,7 +765,7 @@ def test_foreign_paths_are_rejected_unchanged(tmp_path: Path) -> None:
             if path.name == "documents":
                 assert "lookalike.Index.open" in str(raised.value)
         assert (files(path) if path.is_dir() else path.read_bytes()) == before
-    assert sorted(tmp_path.iterdir()) == things
+    assert sorted(tmp_path.iterdir()) == paths
 
 
 def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -937,8 +940,8 @@ def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     with lsh.insertion_session() as session:
         for key, m in enumerate(sketches):
             session.insert(key, m)
-    asked = sketches[::500]
-    expected = found(lsh, asked)
+    queries = sketches[::500]
+    expected = found(lsh, queries)
     lsh.close()
     (segment,) = path.glob("*.seg")
     data = bytearray(segment.read_bytes())
@@ -949,17 +952,17 @@ def test_a_damaged_segment_is_repaired(tmp_path: Path) -> None:
     segment.write_bytes(data)
     lsh = opened(path)
     with pytest.raises(DamagedError, match=r"repair\(\)"):
-        found(lsh, asked)
+        found(lsh, queries)
     problems = lsh.check()
     assert problems and all(can_be_repaired for _, _, can_be_repaired in problems)
     lsh.repair()
-    assert lsh.check() == [] and found(lsh, asked) == expected
+    assert lsh.check() == [] and found(lsh, queries) == expected
     with lsh.deletion_session() as deletion:
         for key in range(0, 17_000, 2):
             deletion.remove(key)
     lsh.compact()
     assert lsh.check() == [] and len(lsh.keys) == 8_500
-    assert found(lsh, asked) == [{key for key in keys if key % 2} for keys in expected]
+    assert found(lsh, queries) == [{key for key in keys if key % 2} for keys in expected]
 
 
 def test_copied_and_backup_folders_open(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 from waiting import PATIENCE
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike.datasketch as ours  # noqa: E402
 from lookalike import _engine  # noqa: E402
@@ -36,10 +36,10 @@ def some_tokens(count: int, seed: int) -> list[bytes]:
 
 
 def pair(tokens: list[bytes] | None = None, **arguments: Any) -> tuple[Any, Any]:
-    made = theirs.MinHash(**arguments), ours.MinHash(**arguments)
-    for m in made:
+    sketches = original.MinHash(**arguments), ours.MinHash(**arguments)
+    for m in sketches:
         m.update_batch(tokens or [])
-    return made
+    return sketches
 
 
 def assert_equal(a: Any, b: Any) -> None:
@@ -81,7 +81,7 @@ def test_kernels_give_equal_values(scheme: str, num_perm: int) -> None:
             for kernel in _engine.ds_kernels()
         ]
         assert all(v == values[0] for v in values)
-        m = theirs.MinHash(num_perm, seed=7, scheme=scheme, hashfunc=lambda h: h)
+        m = original.MinHash(num_perm, seed=7, scheme=scheme, hashfunc=lambda h: h)
         m.update_batch(some)
         assert m.hashvalues.tolist() == values[0]
 
@@ -89,7 +89,7 @@ def test_kernels_give_equal_values(scheme: str, num_perm: int) -> None:
 @pytest.mark.parametrize("kernel", _engine.ds_kernels())
 def test_kernels_reduce_near_prime_multiples(kernel: str) -> None:
     prime, num_perm = 2**61 - 1, 17
-    a, b = theirs.MinHash(num_perm, seed=7, scheme="legacy").permutations.tolist()
+    a, b = original.MinHash(num_perm, seed=7, scheme="legacy").permutations.tolist()
     odd = [k for k in range(num_perm) if a[k] % 2 == 1]
     assert odd
     for k, multiple, near in itertools.product(odd, range(9), range(-8, 9)):
@@ -121,7 +121,7 @@ def test_values_and_permutations(scheme: str, num_perm: int, seed: int) -> None:
 
 def test_known_answers() -> None:
     """The values of datasketch 2.0.0 for the token `lookalike` and seed 1. They never change."""
-    known = {
+    expected = {
         "affine32": [2671343059, 2596516909, 1332000359, 2220278849],
         "affine64": [
             8385295320447244437,
@@ -131,7 +131,7 @@ def test_known_answers() -> None:
         ],
         "legacy": [4095116585, 3578562075, 2764681133, 4261264707],
     }
-    for scheme, values in known.items():
+    for scheme, values in expected.items():
         m = ours.MinHash(num_perm=4, scheme=scheme)
         m.update(b"lookalike")
         assert m.hashvalues.tolist() == values
@@ -163,7 +163,7 @@ def test_jaccard_merge_union(scheme: str) -> None:
     assert a1.jaccard(a2) == b1.jaccard(b2)
     # Each package accepts sketches of the other.
     assert b1.jaccard(a2) == a1.jaccard(a2) == a1.jaccard(b2)
-    assert_equal(theirs.MinHash.union(a1, a2), ours.MinHash.union(b1, b2))
+    assert_equal(original.MinHash.union(a1, a2), ours.MinHash.union(b1, b2))
     a1.merge(a2)
     b1.merge(b2)
     assert_equal(a1, b1)
@@ -207,15 +207,15 @@ def test_own_hash_function(scheme: str) -> None:
     a, b = pair(numbers, scheme=scheme, hashfunc=lambda n: np.uint32(n))
     assert_equal(a, b)
     # The engine recognises these functions of both packages.
-    for function in (theirs.sha1_hash32, ours.sha1_hash32):
+    for function in (original.sha1_hash32, ours.sha1_hash32):
         a, b = pair(some_tokens(50, 6), scheme=scheme, hashfunc=function)
         assert_equal(a, b)
 
 
 def test_hash_functions() -> None:
     for token in some_tokens(100, 7):
-        assert ours.sha1_hash32(token) == theirs.sha1_hash32(token)
-        assert ours.sha1_hash64(token) == theirs.sha1_hash64(token)
+        assert ours.sha1_hash32(token) == original.sha1_hash32(token)
+        assert ours.sha1_hash64(token) == original.sha1_hash64(token)
 
 
 def test_token_hash() -> None:
@@ -239,7 +239,7 @@ def test_token_hash() -> None:
 
 def test_tokens_with_buffers() -> None:
     tokens = np.arange(40).reshape(8, 5)
-    for a, b in zip(theirs.MinHash.bulk(tokens), ours.MinHash.bulk(tokens), strict=True):
+    for a, b in zip(original.MinHash.bulk(tokens), ours.MinHash.bulk(tokens), strict=True):
         assert_equal(a, b)
     one, two = ours.MinHash(), ours.MinHash()
     one.update_batch([b"abc"])
@@ -250,12 +250,12 @@ def test_tokens_with_buffers() -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_bulk_and_generator(scheme: str) -> None:
     sets = [some_tokens(n, n) for n in (0, 1, 2, 50, 700)]
-    expected = theirs.MinHash.bulk(sets, num_perm=64, seed=3, scheme=scheme)
-    for made in (
+    expected = original.MinHash.bulk(sets, num_perm=64, seed=3, scheme=scheme)
+    for sketches in (
         ours.MinHash.bulk(sets, num_perm=64, seed=3, scheme=scheme),
         ours.MinHash.generator(iter(sets), num_perm=64, seed=3, scheme=scheme),
     ):
-        for a, b in zip(expected, made, strict=True):
+        for a, b in zip(expected, sketches, strict=True):
             assert_equal(a, b)
             assert type(b) is ours.MinHash
     matrix = np.array([m.hashvalues for m in expected])
@@ -264,7 +264,7 @@ def test_bulk_and_generator(scheme: str) -> None:
         np.testing.assert_array_equal(values, matrix)
         assert values.dtype == matrix.dtype
     values = ours.from_token_sets([["é", b"x"]], 64, seed=3, scheme=scheme)
-    m = theirs.MinHash(64, seed=3, scheme=scheme)
+    m = original.MinHash(64, seed=3, scheme=scheme)
     m.update_batch(["é".encode(), b"x"])
     np.testing.assert_array_equal(values[0], m.hashvalues)
     assert ours.from_token_sets([], 64).shape == (0, 64)
@@ -277,9 +277,9 @@ def test_subclass_keeps_its_ways() -> None:
             super().update_batch(tokens)
 
         def copy(self) -> Any:
-            made = super().copy()
-            made.__class__ = Counting
-            return made
+            copied = super().copy()
+            copied.__class__ = Counting
+            return copied
 
     m = Counting(num_perm=16)
     m.label = "mine"  # type: ignore[attr-defined]
@@ -320,7 +320,7 @@ BAD_CONSTRUCTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("arguments", BAD_CONSTRUCTIONS, ids=repr)
 def test_bad_constructions_fail_alike(arguments: dict[str, Any]) -> None:
     with pytest.raises(Exception) as expected:
-        theirs.MinHash(**arguments)
+        original.MinHash(**arguments)
     with pytest.raises(expected.type):
         ours.MinHash(**arguments)
 
@@ -332,11 +332,11 @@ BAD_TOKENS: list[Any] = [None, "text", 5, 5.0, [b"x"], float("nan"), {}]
 def test_bad_tokens_fail_alike(token: Any) -> None:
     a, b = pair([b"before"])
     for call in ("update", "update_batch"):
-        given = token if call == "update" else [b"fine", token]
+        argument = token if call == "update" else [b"fine", token]
         with pytest.raises(Exception) as expected:
-            getattr(a, call)(given)
+            getattr(a, call)(argument)
         with pytest.raises(expected.type, match="bytes"):
-            getattr(b, call)(given)
+            getattr(b, call)(argument)
     assert_equal(a, b)
     with pytest.raises(TypeError):
         b.update_batch(None)
@@ -348,8 +348,8 @@ def test_bad_hash_functions_fail_alike(scheme: str, hashed: Any) -> None:
     a, b = pair(scheme=scheme, hashfunc=lambda token: hashed)
     with pytest.raises(Exception) as expected:
         a.update_batch([b"x"])
-    wanted = TypeError if hashed == "x" else expected.type
-    with pytest.raises(wanted, match="hashfunc"):
+    error_type = TypeError if hashed == "x" else expected.type
+    with pytest.raises(error_type, match="hashfunc"):
         b.update_batch([b"x"])
 
 
@@ -397,7 +397,7 @@ UNORDERED: list[Any] = [{1, 2}, frozenset([1, 2]), {1: 2, 3: 4}, b"ab"]
 @pytest.mark.parametrize("given", UNORDERED, ids=repr)
 def test_unordered_hash_values_are_errors(scheme: Any, given: Any) -> None:
     with pytest.raises(Exception) as expected:
-        theirs.MinHash(hashvalues=given, scheme=scheme)
+        original.MinHash(hashvalues=given, scheme=scheme)
     with pytest.raises(expected.type):
         ours.MinHash(hashvalues=given, scheme=scheme)
     with pytest.raises(expected.type):
@@ -410,9 +410,9 @@ def test_unordered_hash_values_are_errors(scheme: Any, given: Any) -> None:
 
 def test_misshaped_hash_values_are_errors() -> None:
     m = ours.MinHash(8)
-    for given in (np.arange(4), np.arange(9), [1]):
+    for values in (np.arange(4), np.arange(9), [1]):
         with pytest.raises(ValueError, match="8"):
-            m.hashvalues = given
+            m.hashvalues = values
     masked = np.ma.array(np.arange(8), mask=[0, 1, 0, 0, 0, 0, 0, 0])
     with pytest.raises(ValueError, match="mask"):
         m.hashvalues = masked
@@ -427,7 +427,7 @@ BROKEN: list[Any] = [memoryview(b"abcd")[::2], np.arange(8)[::2], np.arange(8).r
 @pytest.mark.parametrize("token", BROKEN, ids=lambda token: type(token).__name__)
 def test_buffers_with_gaps_are_refused(token: Any) -> None:
     with pytest.raises((ValueError, BufferError)) as expected:
-        theirs.sha1_hash32(token)
+        original.sha1_hash32(token)
     _a, b = pair()
     for call in (
         ours.sha1_hash32,
@@ -442,7 +442,7 @@ def test_buffers_with_gaps_are_refused(token: Any) -> None:
 
 
 def test_empty_batches_need_no_gpu() -> None:
-    for package in (theirs, ours):
+    for package in (original, ours):
         (m,) = package.MinHash.bulk([[]], gpu_mode="always")
         assert m.is_empty()
 
@@ -465,8 +465,10 @@ def test_token_sets_tolerate_missing_threads() -> None:
         "many = from_token_sets(sets, num_perm=4, threads=1024)\n"
         "print((one == many).all())\n"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert made.stdout == "True\n", made.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.stdout == "True\n", process.stderr
 
 
 def test_long_tokens_are_hashed_in_parts() -> None:
@@ -476,11 +478,11 @@ def test_long_tokens_are_hashed_in_parts() -> None:
     many = [b"%d" % n for n in range(20_000)]
     middle = [draw.randbytes(50_000) for _ in range(30)]
     for tokens in (large, many, middle, [b"a", *large, b"b", *middle, *many[:3000], *large]):
-        expected = theirs.MinHash(16)
+        expected = original.MinHash(16)
         expected.update_batch(tokens)
-        for given in (tokens, tuple(tokens), iter(tokens)):
+        for batch in (tokens, tuple(tokens), iter(tokens)):
             m = ours.MinHash(16)
-            m.update_batch(given)
+            m.update_batch(batch)
             assert_equal(m, expected)
         (bulk,) = ours.MinHash.bulk([tokens], num_perm=16)
         assert_equal(bulk, expected)
@@ -489,7 +491,7 @@ def test_long_tokens_are_hashed_in_parts() -> None:
             np.testing.assert_array_equal(values[0], expected.hashvalues)
             np.testing.assert_array_equal(values[2], expected.hashvalues)
     for token in large:
-        assert ours.sha1_hash64(token) == theirs.sha1_hash64(token)
+        assert ours.sha1_hash64(token) == original.sha1_hash64(token)
     text = "é" * (1 << 18)
     (one,) = ours.from_token_sets([[text, "x"]], 16)
     (two,) = ours.from_token_sets([[text.encode(), b"x"]], 16)
@@ -534,16 +536,16 @@ except KeyboardInterrupt:
     ],
 )
 def test_ctrl_c_ends_it(call: str) -> None:
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.format(call), str(Path(__file__).parents[1])],
         capture_output=True,
         text=True,
         check=False,
         timeout=10 * PATIENCE,
     )
-    assert made.stdout, made.stderr
+    assert process.stdout, process.stderr
     # CPU seconds, because wall seconds depend on the load of the machine.
-    assert float(made.stdout) < 10.0
+    assert float(process.stdout) < 10.0
 
 
 def test_hashing_lets_other_threads_run() -> None:
@@ -584,9 +586,9 @@ def test_freezing_keeps_the_sketch_small() -> None:
     lean = ours.LeanMinHash(m)
     ours.bBitMinHash(m, 2)
     ours.MinHash.union(m, m)
-    assert not any(isinstance(held, np.ndarray) for held in gc.get_referents(m))
+    assert not any(isinstance(referent, np.ndarray) for referent in gc.get_referents(m))
     assert lean.hashvalues.tolist() == m.hashvalues.tolist()
-    assert any(isinstance(held, np.ndarray) for held in gc.get_referents(m))
+    assert any(isinstance(referent, np.ndarray) for referent in gc.get_referents(m))
     assert ours.LeanMinHash.union(m, m) == lean == lean.copy()
     with pytest.raises(AttributeError):
         _ = lean.copy().hashfunc

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("numpy", reason="numpy is not installed")
 redis = pytest.importorskip("redis", reason="redis is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike.datasketch as ours  # noqa: E402
 from lookalike.datasketch.storage import ordered_storage, unordered_storage  # noqa: E402
@@ -75,21 +75,23 @@ def sorted_keys(keys: Any) -> list[Any]:
 
 @pytest.mark.parametrize("scheme", ["affine32", "affine64", "legacy"])
 def test_redis_index_is_shared_with_datasketch(config: dict[str, Any], scheme: str) -> None:
-    made = {package: sketches(package, 40, scheme=scheme) for package in (theirs, ours)}
+    sketches_by_package = {
+        package: sketches(package, 40, scheme=scheme) for package in (original, ours)
+    }
     keys = [("a", 1), 7, "text", b"bytes", None, *range(100, 135)]
     stored = []
-    for package in (theirs, ours):
+    for package in (original, ours):
         redis.Redis(**config["redis"]).flushall()
         lsh = package.MinHashLSH(0.5, storage_config=config)
-        for key, m in zip(keys, made[package]):
+        for key, m in zip(keys, sketches_by_package[package]):
             lsh.insert(key, m)
         lsh.remove("text")
         lsh.remove(100)
         stored.append(content(config))
     assert stored[0] == stored[1] and len(stored[0]) > 100
     # The database now contains the index of our package. Both packages query it.
-    a, b = (package.MinHashLSH(0.5, storage_config=config) for package in (theirs, ours))
-    for one, two in zip(sketches(theirs, 60, scheme=scheme), sketches(ours, 60, scheme=scheme)):
+    a, b = (package.MinHashLSH(0.5, storage_config=config) for package in (original, ours))
+    for one, two in zip(sketches(original, 60, scheme=scheme), sketches(ours, 60, scheme=scheme)):
         assert sorted_keys(a.query(one)) == sorted_keys(b.query(two))
         assert a._query_b(one, 3) == b._query_b(two, 3)
     assert a.get_counts() == b.get_counts()
@@ -97,7 +99,7 @@ def test_redis_index_is_shared_with_datasketch(config: dict[str, Any], scheme: s
     assert sorted(a.keys) == sorted(b.keys) and len(a.keys) == len(b.keys) == 38
     assert ("text" in a, 7 in a, "text" in b, 7 in b) == (False, True, False, True)
     assert not a.is_empty() and not b.is_empty()
-    for lsh, m in ((a, made[theirs]), (b, made[ours])):
+    for lsh, m in ((a, sketches_by_package[original]), (b, sketches_by_package[ours])):
         lsh.add_to_query_buffer(m[1])
         lsh.add_to_query_buffer(m[3])
     assert sorted_keys(a.collect_query_buffer()) == sorted_keys(b.collect_query_buffer())
@@ -145,22 +147,22 @@ def test_bytes_as_keys(config: dict[str, Any]) -> None:
             call()
     lsh.insert(b"one", one)
     assert lsh.query(one) == [b"one"] == list(lsh.keys) and b"one" in lsh
-    their = theirs.MinHashLSH(0.5, storage_config=config, prepickle=False)
-    assert their.query(sketches(theirs, 1)[0]) == [b"one"]
+    original_index = original.MinHashLSH(0.5, storage_config=config, prepickle=False)
+    assert original_index.query(sketches(original, 1)[0]) == [b"one"]
 
 
 @pytest.mark.parametrize("buffer_size", [0, 1, 60, 50000])
 def test_sessions(config: dict[str, Any], buffer_size: int) -> None:
-    made = sketches(ours, 40)
+    minhashes = sketches(ours, 40)
     lsh = ours.MinHashLSH(0.5, storage_config=config)
     other = ours.MinHashLSH(0.5, storage_config=config)
     with lsh.insertion_session(buffer_size) as session:
-        session.insert(0, made[0])
+        session.insert(0, minhashes[0])
         with pytest.raises(ValueError, match="already exists: 0"):
-            session.insert(0, made[0])
+            session.insert(0, minhashes[0])
         # A query first writes the insertions that the session has buffered.
-        assert lsh.query(made[1]) == [0] == other.query(made[1])
-        for key, m in enumerate(made[1:], 1):
+        assert lsh.query(minhashes[1]) == [0] == other.query(minhashes[1])
+        for key, m in enumerate(minhashes[1:], 1):
             session.insert(key, m)
         if buffer_size > 2000:
             assert len(other.keys) == 1
@@ -170,50 +172,52 @@ def test_sessions(config: dict[str, Any], buffer_size: int) -> None:
             session.remove(key)
         with pytest.raises(ValueError, match="does not exist"):
             session.remove(99)
-    assert sorted(other.query(made[38])) == [36, 37, 38, 39] and other.query(made[3]) == []
+    assert (
+        sorted(other.query(minhashes[38])) == [36, 37, 38, 39] and other.query(minhashes[3]) == []
+    )
     # No empty bucket remains.
     assert {count for counts in other.get_counts() for count in counts.values()} <= {1, 2, 3, 4}
     assert sum(map(sum, (counts.values() for counts in other.get_counts()))) == 4 * other.b
     with lsh.insertion_session() as session:
-        session.insert("x", made[0])
+        session.insert("x", minhashes[0])
         lsh.remove("x")
     assert "x" not in other
 
 
 def test_pickles_both_ways(config: dict[str, Any]) -> None:
-    (a,), (b,) = sketches(theirs, 1), sketches(ours, 1)
-    mine = ours.MinHashLSH(0.5, storage_config=config)
-    with mine.insertion_session() as session:
+    (a,), (b,) = sketches(original, 1), sketches(ours, 1)
+    own_index = ours.MinHashLSH(0.5, storage_config=config)
+    with own_index.insertion_session() as session:
         session.insert("b", b)
         # Pickling writes the buffered insertions.
-        pickle.dumps(mine)
+        pickle.dumps(own_index)
         assert len(ours.MinHashLSH(0.5, storage_config=config).keys) == 1
-    their = theirs.MinHashLSH(0.5, storage_config=config)
-    their.insert("a", a)
-    data = ours.dumps(mine)
+    original_index = original.MinHashLSH(0.5, storage_config=config)
+    original_index.insert("a", a)
+    data = ours.dumps(own_index)
     assert b"lookalike" not in data
     for read, m in (
-        (pickle.loads(pickle.dumps(mine)), b),
-        (ours.loads(pickle.dumps(their)), b),
+        (pickle.loads(pickle.dumps(own_index)), b),
+        (ours.loads(pickle.dumps(original_index)), b),
         (pickle.loads(data), a),
     ):
         assert sorted(read.query(m)) == ["a", "b"] and read.prepickle
         with pytest.raises(ValueError, match="scheme"):
             read.query(type(m)(scheme="legacy"))
         read.insert("c", m)
-        assert "c" in mine and "c" in their
+        assert "c" in own_index and "c" in original_index
         read.remove("c")
 
 
 def test_merging(config: dict[str, Any]) -> None:
-    made = sketches(ours, 8)
+    minhashes = sketches(ours, 8)
     lsh = ours.MinHashLSH(0.5, storage_config=config)
-    lsh.insert("r", made[0])
+    lsh.insert("r", minhashes[0])
     memory = ours.MinHashLSH(0.5)
-    memory.insert("m", made[1])
-    memory.insert("r2", made[4])
+    memory.insert("m", minhashes[1])
+    memory.insert("r2", minhashes[4])
     lsh.merge(memory, check_overlap=True)
-    assert sorted(lsh.query(made[0])) == ["m", "r"] and lsh.query(made[4]) == ["r2"]
+    assert sorted(lsh.query(minhashes[0])) == ["m", "r"] and lsh.query(minhashes[4]) == ["r2"]
     memory.merge(lsh)
     # An index in memory without `prepickle` gets the pickled keys of Redis.
     assert len(memory.keys) == 5 and pickle.dumps("r") in memory
@@ -229,19 +233,19 @@ def test_merging(config: dict[str, Any]) -> None:
 
 
 def test_ensembles(config: dict[str, Any]) -> None:
-    made = {package: sketches(package, 20) for package in (theirs, ours)}
+    sketches_by_package = {package: sketches(package, 20) for package in (original, ours)}
     found = []
-    for package in (theirs, ours):
+    for package in (original, ours):
         redis.Redis(**config["redis"]).flushall()
         ensemble = package.MinHashLSHEnsemble(0.5, num_part=4, storage_config=config)
-        ensemble.index((key, m, 31 + key) for key, m in enumerate(made[package]))
-        found.append([sorted(ensemble.query(m, 31)) for m in made[package]])
+        ensemble.index((key, m, 31 + key) for key, m in enumerate(sketches_by_package[package]))
+        found.append([sorted(ensemble.query(m, 31)) for m in sketches_by_package[package]])
         found.append(content(config))
     assert found[:2] == found[2:]
     assert not ensemble.is_empty() and 3 in ensemble
     ensemble = ours.MinHashLSHEnsemble(storage_config={**config, "basename": b"new"}, num_part=2)
     with pytest.raises(ValueError):
-        ensemble.index([(1, made[ours][0], 3), (2, ours.MinHash(4), 4)])
+        ensemble.index([(1, sketches_by_package[ours][0], 3), (2, ours.MinHash(4), 4)])
     assert ensemble.is_empty()
 
 
@@ -250,7 +254,7 @@ def test_containers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PORT_OF_REDIS", str(config["redis"]["port"]))
     port = {"env": "PORT_OF_REDIS", "default": "1"}
     named = {**config, "redis": {"host": {"env": "NO_SUCH", "default": "127.0.0.1"}, "port": port}}
-    for package in (theirs, ours):
+    for package in (original, ours):
         redis.Redis(**config["redis"]).flushall()
         for name, make in (
             (b"l", package.storage.ordered_storage),

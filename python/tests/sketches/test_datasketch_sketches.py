@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 np = pytest.importorskip("numpy", reason="numpy is not installed")
-theirs = pytest.importorskip("datasketch", reason="datasketch is not installed")
+original = pytest.importorskip("datasketch", reason="datasketch is not installed")
 
 import lookalike.datasketch as ours  # noqa: E402
 
@@ -25,10 +25,10 @@ SCHEMES = ["affine32", "affine64", "legacy"]
 def pair(count: int = 100, seed: int = 1, **arguments: Any) -> tuple[Any, Any]:
     draw = random.Random(count)
     tokens = [draw.randbytes(8) for _ in range(count)]
-    made = theirs.MinHash(seed=seed, **arguments), ours.MinHash(seed=seed, **arguments)
-    for m in made:
+    sketches = original.MinHash(seed=seed, **arguments), ours.MinHash(seed=seed, **arguments)
+    for m in sketches:
         m.update_batch(tokens)
-    return made
+    return sketches
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -37,7 +37,7 @@ def pair(count: int = 100, seed: int = 1, **arguments: Any) -> tuple[Any, Any]:
 def test_lean_bytes(scheme: str, byteorder: str, num_perm: int) -> None:
     a, b = (
         package.LeanMinHash(m)
-        for package, m in zip((theirs, ours), pair(scheme=scheme, num_perm=num_perm, seed=9))
+        for package, m in zip((original, ours), pair(scheme=scheme, num_perm=num_perm, seed=9))
     )
     assert a.bytesize(byteorder) == b.bytesize(byteorder)
     buffers = [bytearray(a.bytesize(byteorder) + 3) for _ in range(2)]
@@ -46,7 +46,7 @@ def test_lean_bytes(scheme: str, byteorder: str, num_perm: int) -> None:
     assert buffers[0] == buffers[1]
     c = ours.LeanMinHash.deserialize(buffers[0], byteorder)
     assert c == b and c.hashvalues.dtype == a.hashvalues.dtype and hash(c) == hash(b) == hash(a)
-    assert theirs.LeanMinHash.deserialize(buffers[1], byteorder) == a
+    assert original.LeanMinHash.deserialize(buffers[1], byteorder) == a
     for cut in (0, 5, 12, 13):
         with pytest.raises(struct.error):
             ours.LeanMinHash.deserialize(buffers[0][:cut], byteorder)
@@ -87,7 +87,7 @@ def test_lean_is_a_minhash() -> None:
 def test_b_bit(scheme: str, b: int) -> None:
     (a1, b1), (a2, b2) = pair(50, scheme=scheme), pair(60, scheme=scheme)
     for r in (0.0, 0.1):
-        x1, x2 = theirs.bBitMinHash(a1, b, r), theirs.bBitMinHash(a2, b, r)
+        x1, x2 = original.bBitMinHash(a1, b, r), original.bBitMinHash(a2, b, r)
         y1, y2 = ours.bBitMinHash(b1, b, r), ours.bBitMinHash(b2, b, r)
         if b > 0:
             assert x1.jaccard(x2) == y1.jaccard(y2)
@@ -109,14 +109,14 @@ def test_b_bit_refuses() -> None:
 
 @pytest.mark.parametrize("dim", [1, 2, 9, 100])
 def test_weighted(dim: int) -> None:
-    a = theirs.WeightedMinHashGenerator(dim, 64, seed=3)
+    a = original.WeightedMinHashGenerator(dim, 64, seed=3)
     b = ours.WeightedMinHashGenerator(dim, 64, seed=3)
     draw = np.random.RandomState(dim)
     vectors = (draw.uniform(0, 10, (40, dim)) * (draw.uniform(size=(40, dim)) < 0.6)).round(2)
     vectors[:, 0] += vectors.sum(axis=1) == 0
     for v in vectors:
-        for given in (v, v.tolist(), v.astype(np.float32)):
-            x, y = a.minhash(given), b.minhash(given)
+        for weights in (v, v.tolist(), v.astype(np.float32)):
+            x, y = a.minhash(weights), b.minhash(weights)
             np.testing.assert_array_equal(x.hashvalues, y.hashvalues)
             assert x.hashvalues.dtype == y.hashvalues.dtype
     assert x.jaccard(a.minhash(vectors[0])) == y.jaccard(b.minhash(vectors[0]))
@@ -136,10 +136,10 @@ def test_weighted(dim: int) -> None:
 def test_weighted_in_indexes() -> None:
     draw = np.random.RandomState(1)
     vectors = draw.uniform(1, 10, (30, 20))
-    a, b = (p.WeightedMinHashGenerator(20, 32) for p in (theirs, ours))
+    a, b = (p.WeightedMinHashGenerator(20, 32) for p in (original, ours))
     x, y = [a.minhash(v) for v in vectors], [b.minhash(v) for v in vectors]
-    one, two = (p.WeightedMinHashLSH(num_perm=32, params=(16, 2)) for p in (theirs, ours))
-    three, four = (p.WeightedMinHashLSHForest(num_perm=32) for p in (theirs, ours))
+    one, two = (p.WeightedMinHashLSH(num_perm=32, params=(16, 2)) for p in (original, ours))
+    three, four = (p.WeightedMinHashLSHForest(num_perm=32) for p in (original, ours))
     for k in range(30):
         one.insert(k, x[k])
         two.insert(k, y[k])
@@ -153,7 +153,7 @@ def test_weighted_in_indexes() -> None:
 
 
 def test_weighted_refuses() -> None:
-    a, b = (p.WeightedMinHashGenerator(3, 8) for p in (theirs, ours))
+    a, b = (p.WeightedMinHashGenerator(3, 8) for p in (original, ours))
     nan, infinite = float("nan"), float("inf")
     for bad in ([0, 0, 0], [1, 2], [nan, 0, 0], [infinite, 1, 1], 5, None, ["a", "b", "c"]):
         with pytest.raises(Exception) as expected:
@@ -174,7 +174,7 @@ def test_weighted_refuses() -> None:
 
 
 def test_generator_follows_changed_attributes() -> None:
-    a, b = (p.WeightedMinHashGenerator(3, 16) for p in (theirs, ours))
+    a, b = (p.WeightedMinHashGenerator(3, 16) for p in (original, ours))
 
     def agree() -> None:
         x, y = a.minhash([1, 2, 3]), b.minhash([1, 2, 3])
@@ -190,7 +190,7 @@ def test_generator_follows_changed_attributes() -> None:
     for generator in (a, b):
         generator.rs = generator.rs * np.float32(2)
     agree()
-    other = theirs.WeightedMinHashGenerator(3, 16, seed=2)
+    other = original.WeightedMinHashGenerator(3, 16, seed=2)
     for generator in (a, b):
         generator.rs, generator.ln_cs, generator.betas = other.rs, other.ln_cs, other.betas
         generator.seed = 2
@@ -202,72 +202,72 @@ def test_generator_follows_changed_attributes() -> None:
 
 
 def test_misshaped_weights_are_errors() -> None:
-    a, b = (p.WeightedMinHashGenerator(3, 8) for p in (theirs, ours))
-    for wrong in ([[1], [2], [3]], np.ones((3, 3))):
+    a, b = (p.WeightedMinHashGenerator(3, 8) for p in (original, ours))
+    for weights in ([[1], [2], [3]], np.ones((3, 3))):
         with pytest.raises(Exception) as expected:
-            a.minhash(wrong)
+            a.minhash(weights)
         with pytest.raises(expected.type):
-            b.minhash(wrong)
+            b.minhash(weights)
     with pytest.raises(ValueError, match="masked"):
         b.minhash(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
     for shapes in (((3, 2), (3, 1)), ((3, 2), (3,)), ((3,), (3,)), ((3, 2), (3, 2))):
-        one, two = ([p.WeightedMinHash(1, np.ones(s)) for s in shapes] for p in (theirs, ours))
+        one, two = ([p.WeightedMinHash(1, np.ones(s)) for s in shapes] for p in (original, ours))
         assert one[0].jaccard(one[1]) == two[0].jaccard(two[1])
 
 
 def every_object(package: Any) -> dict[str, Any]:
     """Returns an object of each class, with content."""
-    made: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     for scheme in SCHEMES:
         m = package.MinHash(num_perm=16, seed=5, scheme=scheme)
         m.update_batch([b"a", b"b"])
-        made[f"MinHash {scheme}"] = m
-        made[f"LeanMinHash {scheme}"] = package.LeanMinHash(m)
-        made[f"bBitMinHash {scheme}"] = package.bBitMinHash(m, 3)
+        objects[f"MinHash {scheme}"] = m
+        objects[f"LeanMinHash {scheme}"] = package.LeanMinHash(m)
+        objects[f"bBitMinHash {scheme}"] = package.bBitMinHash(m, 3)
         for name, options in (("", {}), ("prepickled", {"prepickle": True})):
             lsh = package.MinHashLSH(num_perm=16, params=(4, 4), **options)
             lsh.insert("key", m)
             lsh.insert((1, 2), package.MinHash(num_perm=16, seed=5, scheme=scheme))
-            made[f"MinHashLSH {scheme} {name}"] = lsh
+            objects[f"MinHashLSH {scheme} {name}"] = lsh
         forest = package.MinHashLSHForest(16, 4)
         forest.add("key", m)
         forest.index()
         forest.add("later", package.MinHash(num_perm=16, seed=5, scheme=scheme))
-        made[f"MinHashLSHForest {scheme}"] = forest
+        objects[f"MinHashLSHForest {scheme}"] = forest
         ensemble = package.MinHashLSHEnsemble(num_perm=16, num_part=2, m=4)
         ensemble.index([("key", m, 2), ("other", m, 7)])
-        made[f"MinHashLSHEnsemble {scheme}"] = ensemble
+        objects[f"MinHashLSHEnsemble {scheme}"] = ensemble
     generator = package.WeightedMinHashGenerator(4, 8)
-    made["WeightedMinHashGenerator"] = generator
-    made["WeightedMinHash"] = generator.minhash([1, 2, 0, 3])
-    return made
+    objects["WeightedMinHashGenerator"] = generator
+    objects["WeightedMinHash"] = generator.minhash([1, 2, 0, 3])
+    return objects
 
 
-def behaviour(thing: Any) -> Any:
+def behaviour(sketch: Any) -> Any:
     """Returns the observable state of an object of either package."""
-    name = type(thing).__name__
+    name = type(sketch).__name__
     if name == "MinHash":
-        thing = thing.copy()
-        thing.update(b"c")
-        return thing.hashvalues.tolist(), thing.scheme, thing.seed
+        sketch = sketch.copy()
+        sketch.update(b"c")
+        return sketch.hashvalues.tolist(), sketch.scheme, sketch.seed
     if name in ("LeanMinHash", "bBitMinHash", "WeightedMinHash"):
-        return thing.hashvalues.tolist(), getattr(thing, "scheme", None), thing.seed
+        return sketch.hashvalues.tolist(), getattr(sketch, "scheme", None), sketch.seed
     if name == "WeightedMinHashGenerator":
-        return thing.minhash([4, 3, 2, 1]).hashvalues.tolist()
-    package = ours if type(thing).__module__.startswith("lookalike") else theirs
+        return sketch.minhash([4, 3, 2, 1]).hashvalues.tolist()
+    package = ours if type(sketch).__module__.startswith("lookalike") else original
     scheme = (
-        thing._minhash_scheme
+        sketch._minhash_scheme
         if name != "MinHashLSHEnsemble"
-        else (thing.indexes[0][min(thing.indexes[0])]._minhash_scheme)
+        else (sketch.indexes[0][min(sketch.indexes[0])]._minhash_scheme)
     )
     m = package.MinHash(num_perm=16, seed=5, scheme=scheme)
     m.update_batch([b"a", b"b"])
     if name == "MinHashLSH":
-        thing.insert("new", m)
-        return set(thing.query(m)), thing.get_counts(), (1, 2) in thing
+        sketch.insert("new", m)
+        return set(sketch.query(m)), sketch.get_counts(), (1, 2) in sketch
     if name == "MinHashLSHForest":
-        return thing.query(m, 5), thing.sorted_hashtables, thing.keys
-    return sorted(thing.query(m, 2)), thing.uppers
+        return sketch.query(m, 5), sketch.sorted_hashtables, sketch.keys
+    return sorted(sketch.query(m, 2)), sketch.uppers
 
 
 NAMES = sorted(every_object(ours))
@@ -275,7 +275,7 @@ NAMES = sorted(every_object(ours))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pickles_both_ways(name: str) -> None:
-    a, b = every_object(theirs)[name], every_object(ours)[name]
+    a, b = every_object(original)[name], every_object(ours)[name]
     expected = behaviour(pickle.loads(pickle.dumps(a)))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         read = ours.loads(pickle.dumps(a, protocol=protocol))
@@ -293,7 +293,7 @@ def test_pickles_both_ways(name: str) -> None:
 def test_states_without_a_scheme_are_legacy() -> None:
     """datasketch before 2.0.0 had only one scheme and did not store its name. The test removes the
     entries that 2.0.0 added from a state of the installed version."""
-    m = theirs.MinHash(num_perm=8, scheme="legacy")
+    m = original.MinHash(num_perm=8, scheme="legacy")
     m.update(b"x")
     state = {k: v for k, v in m.__getstate__().items() if k not in ("scheme", "_gpu_mode")}
     read = ours.MinHash.__new__(ours.MinHash)
@@ -313,7 +313,7 @@ def test_bad_pickles() -> None:
         with pytest.raises(pickle.PicklingError, match=function.__name__):
             ours.dumps([ours.MinHash(4, hashfunc=function, scheme="affine64")])
     fast = ours.LeanMinHash(ours.MinHash(4, hashfunc=ours.token_hash32))
-    assert pickle.loads(ours.dumps(fast)) == theirs.LeanMinHash(theirs.MinHash(4))
+    assert pickle.loads(ours.dumps(fast)) == original.LeanMinHash(original.MinHash(4))
 
 
 BORROWED = ["HNSW", "AsyncMinHashLSH", "aio", "experimental", "hnsw"]
@@ -321,17 +321,17 @@ BORROWED = ["HNSW", "AsyncMinHashLSH", "aio", "experimental", "hnsw"]
 
 @pytest.mark.parametrize("name", BORROWED)
 def test_borrowed_names_come_from_datasketch(name: str) -> None:
-    their = (
-        importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(theirs, name)
+    original_class = (
+        importlib.import_module(f"datasketch.{name}") if name.islower() else getattr(original, name)
     )
-    assert getattr(ours, name) is their
+    assert getattr(ours, name) is original_class
     names: dict[str, Any] = {}
     exec(f"from lookalike.datasketch import {name}", names)
-    assert names[name] is their
+    assert names[name] is original_class
     if name.islower():
-        assert importlib.import_module(f"lookalike.datasketch.{name}") is their
+        assert importlib.import_module(f"lookalike.datasketch.{name}") is original_class
         exec(f"import lookalike.datasketch.{name} as module", names)
-        assert names["module"] is their
+        assert names["module"] is original_class
 
 
 def test_borrowed_modules_are_read_from_pickles() -> None:
@@ -339,7 +339,7 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
     from lookalike.datasketch.hnsw import HNSW
 
     graph = HNSW(distance_func=_distance)
-    assert aio is theirs.experimental.aio
+    assert aio is original.experimental.aio
     for nested in ("aio.lsh", "aio.storage", "experimental.aio", "experimental.aio.lsh"):
         assert importlib.import_module(f"lookalike.datasketch.{nested}") is importlib.import_module(
             f"datasketch.{nested}"
@@ -348,7 +348,7 @@ def test_borrowed_modules_are_read_from_pickles() -> None:
         graph.insert(number, m)
     assert graph.query(ours.MinHash.bulk([[b"a"]])[0], k=1)[0][0] == 0
     for data in (ours.dumps(graph), pickle.dumps(graph)):
-        assert type(ours.loads(data)) is theirs.HNSW
+        assert type(ours.loads(data)) is original.HNSW
     with pytest.raises(AttributeError, match="nothing"):
         _ = ours.nothing
     for statement in (
@@ -407,15 +407,15 @@ for call, error in (
 
 
 def test_datasketch_internals_are_available() -> None:
-    assert ours.__version__ == theirs.__version__
+    assert ours.__version__ == original.__version__
     for module in ("lsh", "lshensemble", "lshforest", "lean_minhash"):
         exec(f"from lookalike.datasketch.{module} import MinHash")
     from lookalike.datasketch.lsh import _random_name, ordered_storage, unordered_storage
 
     assert _random_name(7).islower() and len(_random_name(7)) == 7
     for make, their in (
-        (ordered_storage, theirs.storage.ordered_storage),
-        (unordered_storage, theirs.storage.unordered_storage),
+        (ordered_storage, original.storage.ordered_storage),
+        (unordered_storage, original.storage.unordered_storage),
     ):
         for storage in (make({"type": "dict"}), their({"type": "dict"}, name=b"x")):
             storage.insert("a", 1, 2, 2)
@@ -437,7 +437,7 @@ def test_datasketch_internals_are_available() -> None:
         _ = importlib.import_module("lookalike.datasketch.storage").nothing
 
 
-@pytest.mark.parametrize("package", [theirs, ours])
+@pytest.mark.parametrize("package", [original, ours])
 def test_inserting_as_programs_do_it_themselves(package: Any) -> None:
     """Programs that distribute the work call the functions that ``insert`` calls."""
     lsh, other = package.MinHashLSH(0.5), package.MinHashLSH(0.5)
@@ -495,14 +495,14 @@ def test_modules_export_datasketch_names() -> None:
         "minhash",
         "weighted_minhash",
     ]:
-        mine = importlib.import_module(f"lookalike.datasketch.{name}")
-        their = importlib.import_module(f"datasketch.{name}")
+        own_module = importlib.import_module(f"lookalike.datasketch.{name}")
+        original_module = importlib.import_module(f"datasketch.{name}")
         public = {
             k
-            for k, v in vars(their).items()
-            if not k.startswith("_") and getattr(v, "__module__", None) == their.__name__
+            for k, v in vars(original_module).items()
+            if not k.startswith("_") and getattr(v, "__module__", None) == original_module.__name__
         }
-        assert public <= set(vars(mine)), public - set(vars(mine))
+        assert public <= set(vars(own_module)), public - set(vars(own_module))
 
 
 def test_examples_run() -> None:
@@ -530,5 +530,7 @@ def test_import_is_light() -> None:
         "assert lsh.query(m) == [1]\n"
         "print([n for n in ('numpy', 'scipy', 'datasketch') if n in sys.modules])"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert made.stdout.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"

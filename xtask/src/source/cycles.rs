@@ -22,8 +22,8 @@ pub(crate) fn cycles(source: &SourceCrate) -> Vec<Vec<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         edges.keys().map(|name| (*name, reachable(&edges, name))).collect();
     let mut cycles = BTreeSet::new();
-    for (name, others) in &reached {
-        let mutual = others.iter().filter(|other| reached[**other].contains(name));
+    for (name, names) in &reached {
+        let mutual = names.iter().filter(|other| reached[**other].contains(name));
         let cycle: Vec<&str> = mutual.copied().collect();
         if cycle.len() > 1 {
             cycles.insert(cycle);

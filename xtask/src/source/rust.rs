@@ -115,11 +115,11 @@ impl SourceVisitor {
                 found.push((name.clone(), [&path[..], &[name]].concat()));
             }
             syn::UseTree::Rename(name) => {
-                let mut whole = path.clone();
+                let mut full_path = path.clone();
                 if name.ident != "self" {
-                    whole.push(name.ident.to_string());
+                    full_path.push(name.ident.to_string());
                 }
-                found.push((name.rename.to_string(), whole));
+                found.push((name.rename.to_string(), full_path));
             }
             syn::UseTree::Glob(_) => found.push(("*".to_owned(), path.clone())),
             syn::UseTree::Group(group) => {

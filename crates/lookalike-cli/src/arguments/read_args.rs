@@ -161,7 +161,7 @@ impl InputArgs {
     /// Adds the inputs that `--files-from` lists to `inputs`.
     pub(crate) fn read_list(&self, inputs: &mut Vec<PathBuf>) -> Result<(), CommandError> {
         let Some(list) = &self.files_from else { return Ok(()) };
-        let shown = list.display();
+        let list_name = list.display();
         let mut bytes = Vec::new();
         let read = if list.as_os_str() == "-" {
             if inputs.iter().any(|input| input.as_os_str() == "-") {
@@ -171,7 +171,7 @@ impl InputArgs {
         } else {
             File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
         };
-        read.map_err(|error| CommandError::Data(format!("--files-from {shown}: {error}")))?;
+        read.map_err(|error| CommandError::Data(format!("--files-from {list_name}: {error}")))?;
         // No file name contains a NUL byte.
         let has_nul = bytes.contains(&0);
         let end = if has_nul { 0 } else { b'\n' };
@@ -181,13 +181,13 @@ impl InputArgs {
                 inputs.push(path_of(name).ok_or_else(|| {
                     let name = String::from_utf8_lossy(name);
                     CommandError::Data(format!(
-                        "--files-from {shown}: {name:?} is not a valid file name"
+                        "--files-from {list_name}: {name:?} is not a valid file name"
                     ))
                 })?);
             }
         }
         if inputs.is_empty() {
-            return Err(CommandError::Data(format!("--files-from {shown}: the list is empty")));
+            return Err(CommandError::Data(format!("--files-from {list_name}: the list is empty")));
         }
         Ok(())
     }

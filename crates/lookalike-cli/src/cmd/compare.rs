@@ -197,9 +197,9 @@ fn write_figures(report: &ComparisonReport<'_>, out: &mut impl Write) -> io::Res
     }
     writeln!(out)?;
     let part = thousands(overlap.intersection);
-    let whole = thousands(overlap.union());
+    let total = thousands(overlap.union());
     let jaccard = percent(overlap.intersection, overlap.union());
-    let shared = format!("{part} of {whole} shingles are shared ({})", params.shingle());
+    let shared = format!("{part} of {total} shingles are shared ({})", params.shingle());
     let exact = overlap.six_decimals();
     writeln!(out, "Exact Jaccard     {bold}{exact}{bold:#}  {jaccard}; {shared}")?;
     for (from, into, size) in [("A", "B", overlap.left), ("B", "A", overlap.right)] {

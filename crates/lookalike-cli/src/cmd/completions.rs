@@ -28,7 +28,7 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs, definition: &Command) -> CommandResult {
     let mut script = Vec::new();
     // Write to memory first: the generator panics if it cannot write.
-    clap_complete::generate(args.shell, &mut shown(definition), "lookalike", &mut script);
+    clap_complete::generate(args.shell, &mut without_hidden(definition), "lookalike", &mut script);
     let mut out = terminal::stdout();
     out.write_all(&script)?;
     out.flush()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CompletionsArgs, definition: &Command) -> CommandResult
 }
 
 /// Returns the command without hidden subcommands, since the generator would complete them.
-fn shown(command: &Command) -> Command {
+fn without_hidden(command: &Command) -> Command {
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
     Command::new("lookalike")
         .version(env!("CARGO_PKG_VERSION"))

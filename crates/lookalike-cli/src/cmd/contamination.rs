@@ -106,7 +106,7 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     )?;
     let targets = ContaminationTargets::new(args)?;
     report::check_places(targets.paths(), None, &args.inputs, &args.against)
-        .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
     termination::clean_up(targets.paths())?;
     let written = WrittenFiles::new(targets.paths(), &args.inputs);
     // Check before the work that all outputs can be written.
@@ -141,9 +141,10 @@ pub(crate) fn run(args: &mut ContaminationArgs, worker: WorkerOption<'_>) -> Com
     out.flush()?;
     if !args.quiet {
         let all = [("items", &args.output), ("report", &args.report), ("drop", &args.drop)];
-        for (what, path) in all.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)))
+        for (label, path) in
+            all.into_iter().filter_map(|(label, path)| Some((label, path.as_ref()?)))
         {
-            written.line(&mut terminal::stderr(), what, path)?;
+            written.line(&mut terminal::stderr(), label, path)?;
         }
     }
     Ok(exit_code(found.skipped.into_iter().map(Ok), args.reading.skip_bad(), false)?)

@@ -82,7 +82,7 @@ fn print(
     if let (Some(written), Some(out), false) =
         (written, &args.result.output, args.result.common.quiet)
     {
-        let (verb, repeated, gone) = if args.result.annotate.is_some() {
+        let (verb, repeated, removed) = if args.result.annotate.is_some() {
             ("annotated", "with repeated words marked", "with nothing else")
         } else {
             ("written", "shortened", "left out because nothing remains")
@@ -90,7 +90,7 @@ fn print(
         let dropped = dropped(written);
         writeln!(
             err,
-            "{verb}: {}{}: {}, {} of them {repeated}; {} {gone}{dropped}",
+            "{verb}: {}{}: {}, {} of them {repeated}; {} {removed}{dropped}",
             one_line(&out.to_string_lossy()),
             files.replaced(out),
             count(written.kept, "document"),
@@ -98,11 +98,11 @@ fn print(
             thousands(written.removed)
         )?;
     }
-    for (what, path) in
+    for (label, path) in
         [("removed", &args.result.removed), ("skipped", &args.result.common.skipped)]
     {
         if let Some(path) = path.as_ref().filter(|_| !args.result.common.quiet) {
-            files.line(&mut err, what, path)?;
+            files.line(&mut err, label, path)?;
         }
     }
     let option = args.result.common.skipped.is_none().then_some(SKIPPED_FILE);

@@ -156,9 +156,9 @@ fn six_decimals(value: f64) -> String {
 
 fn examples(out: &mut impl Write, name: &str, kind: Option<&PairExamples>) -> io::Result<()> {
     let Some(kind) = kind.filter(|kind| kind.count > 0) else { return Ok(()) };
-    let shown = kind.examples.len() as u64;
-    if shown < kind.count {
-        writeln!(out, "\n{name}, the first {shown} of {}:", thousands(kind.count))?;
+    let listed = kind.examples.len() as u64;
+    if listed < kind.count {
+        writeln!(out, "\n{name}, the first {listed} of {}:", thousands(kind.count))?;
     } else {
         writeln!(out, "\n{name}:")?;
     }

@@ -37,10 +37,10 @@ pub(crate) fn run(args: &ManArgs, mut command: Command) -> CommandResult {
 }
 
 fn subcommand(command: &Command, name: &str) -> Result<Command, CommandError> {
-    let shown = || command.get_subcommands().filter(|command| !command.is_hide_set());
-    let found = shown().find(|command| command.get_name() == name).cloned();
+    let visible = || command.get_subcommands().filter(|command| !command.is_hide_set());
+    let found = visible().find(|command| command.get_name() == name).cloned();
     found.ok_or_else(|| {
-        let names: Vec<&str> = shown().map(Command::get_name).collect();
+        let names: Vec<&str> = visible().map(Command::get_name).collect();
         let of = command.get_display_name().unwrap_or(command.get_name());
         let expected = match names.as_slice() {
             [] => "no further name".to_owned(),

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &mut PassagesArgs, worker: WorkerOption<'_>) -> CommandR
     let targets = targets(&args.result)?;
     let paths = || targets.iter().map(|(_, target)| target.path());
     report::check_places(paths(), None, &args.inputs, &[])
-        .map_err(|taken| CommandError::Usage(taken.to_string()))?;
+        .map_err(|error| CommandError::Usage(error.to_string()))?;
     let mut inputs = RunInputs::of_paths(&args.inputs, &[], args.reading.options(worker));
     inputs.leave_out(paths().map(Path::to_owned));
     let waiting = WaitingNote::new(&args.inputs, args.result.quiet);
@@ -61,7 +61,8 @@ fn passage_options(args: &PassagesArgs) -> Result<PassageOptions, CommandError> 
 
 fn targets(args: &PassagesOutputArgs) -> Result<Vec<(PassageOutput, Target)>, CommandError> {
     let places = args.output.iter().map(|path| ("--output", PassageOutput::Places, path));
-    let reports = args.whole.report.iter().map(|path| ("--report", PassageOutput::Report, path));
+    let reports =
+        args.whole_run.report.iter().map(|path| ("--report", PassageOutput::Report, path));
     let target = |(option, kind, path): (&str, PassageOutput, &PathBuf)| {
         let target = Target::new(path, kind.formats());
         let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));

@@ -53,21 +53,21 @@ pub(crate) fn run(args: &mut QueryArgs, worker: WorkerOption<'_>) -> CommandResu
         [] => None,
         inputs => Some(Collection::open(inputs, &reading)?),
     };
-    let asker = QuerySetup { index: &index, args, now: time::now() };
+    let setup = QuerySetup { index: &index, args, now: time::now() };
     let mut snapshot = index.snapshot()?;
     let categories = IndexCategories::read(&mut *snapshot, None)?;
-    let mut asking = QueryOutput::new(args, &index, categories);
+    let mut output = QueryOutput::new(args, &index, categories);
     for id in &args.id {
-        asker.stored(id, &mut *snapshot, &mut asking)?;
+        setup.stored(id, &mut *snapshot, &mut output)?;
     }
     if let Some(documents) = documents {
-        asker.documents(&documents, &mut *snapshot, &mut asking)?;
+        setup.documents(&documents, &mut *snapshot, &mut output)?;
     }
     for member in &members {
-        asker.member(member, &reading, &mut *snapshot, &mut asking)?;
+        setup.member(member, &reading, &mut *snapshot, &mut output)?;
     }
-    let skipped = asking.skipped.clone();
-    let found = asking.finish()?;
+    let skipped = output.skipped.clone();
+    let found = output.finish()?;
     let skip_bad = args.reading.skip_bad();
     Ok(exit_code(skipped.into_iter().map(Ok), skip_bad, args.exit_code && found)?)
 }
@@ -116,7 +116,7 @@ impl QuerySetup<'_> {
         &self,
         id: &str,
         snapshot: &mut dyn Snapshot,
-        asking: &mut QueryOutput<'_>,
+        output: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
         let unknown = || {
             let id = lookalike::store::entry::shortened_id(id);
@@ -130,17 +130,17 @@ impl QuerySetup<'_> {
         let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
         let (stored, answer) = found.ok_or_else(unknown)?;
         let number = snapshot.number_of(id)?;
-        let category = asking.categories.as_ref().zip(number);
+        let category = output.categories.as_ref().zip(number);
         let category =
             category.map(|(all, number)| all.of_document(snapshot, number)).transpose()?;
-        let details = asking.details(&answer, category, snapshot)?;
+        let details = output.details(&answer, category, snapshot)?;
         let probe = stored.query_document();
-        asking.print(id, &probe, &question, &answer, &details)?;
-        if asking.wants_nearest(&probe, &answer) {
+        output.print(id, &probe, &question, &answer, &details)?;
+        if output.wants_nearest(&probe, &answer) {
             let question = self.question(NEAREST);
             let found = query_stored(snapshot, settings, id, &question, &mut Buffers::default())?;
             if let Some((_, nearest)) = found {
-                asking.add_nearest(id, nearest);
+                output.add_nearest(id, nearest);
             }
         }
         Ok(())
@@ -152,9 +152,9 @@ impl QuerySetup<'_> {
         member: &FileMember,
         reading: &ReadOptions,
         snapshot: &mut dyn Snapshot,
-        asking: &mut QueryOutput<'_>,
+        output: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
-        let mut sink = QueryRunner::new(self, snapshot, asking)?;
+        let mut sink = QueryRunner::new(self, snapshot, output)?;
         member.read(reading, &mut |document| sink.document(document))
     }
 
@@ -163,9 +163,9 @@ impl QuerySetup<'_> {
         &self,
         collection: &Collection,
         snapshot: &mut dyn Snapshot,
-        asking: &mut QueryOutput<'_>,
+        output: &mut QueryOutput<'_>,
     ) -> Result<(), CommandError> {
-        let mut sink = QueryRunner::new(self, snapshot, asking)?;
+        let mut sink = QueryRunner::new(self, snapshot, output)?;
         let mut scratch = ReadBuffers::default();
         while let Some(block) = collection.next_block_in_order()? {
             block.read(&mut scratch, &mut sink)?;
@@ -179,27 +179,27 @@ impl QuerySetup<'_> {
 
 /// Queries with every document that it receives.
 struct QueryRunner<'a, 'b> {
-    asker: &'a QuerySetup<'a>,
+    setup: &'a QuerySetup<'a>,
     preparer: TextPreparer,
     buffers: Buffers,
     category_buffers: CategoryBuffers,
     snapshot: &'a mut dyn Snapshot,
-    asking: &'a mut QueryOutput<'b>,
+    output: &'a mut QueryOutput<'b>,
 }
 
 impl<'a, 'b> QueryRunner<'a, 'b> {
     fn new(
-        asker: &'a QuerySetup<'a>,
+        setup: &'a QuerySetup<'a>,
         snapshot: &'a mut dyn Snapshot,
-        asking: &'a mut QueryOutput<'b>,
+        output: &'a mut QueryOutput<'b>,
     ) -> Result<Self, CommandError> {
         Ok(Self {
-            asker,
-            preparer: TextPreparer::new(asker.index.settings())?,
+            setup,
+            preparer: TextPreparer::new(setup.index.settings())?,
             buffers: Buffers::default(),
             category_buffers: CategoryBuffers::default(),
             snapshot,
-            asking,
+            output,
         })
     }
 }
@@ -209,27 +209,27 @@ impl DocumentSink for QueryRunner<'_, '_> {
 
     fn document(&mut self, document: &Document<'_>) -> Result<(), CommandError> {
         let probe = self.preparer.prepare(document.text).query_document();
-        let question = self.asker.question(self.asker.args.nearest);
-        let settings = self.asker.index.settings();
+        let question = self.setup.question(self.setup.args.nearest);
+        let settings = self.setup.index.settings();
         let answer = query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
         let answer = answer.map_err(|error: IndexError| CommandError::from(error))?;
-        let category = self.asking.categories.as_ref();
+        let category = self.output.categories.as_ref();
         let category =
             category.map(|all| all.model().category(document.text, &mut self.category_buffers));
-        let details = self.asking.details(&answer, category, &mut *self.snapshot)?;
-        self.asking.print(document.id, &probe, &question, &answer, &details)?;
-        if self.asking.wants_nearest(&probe, &answer) {
-            let question = self.asker.question(NEAREST);
+        let details = self.output.details(&answer, category, &mut *self.snapshot)?;
+        self.output.print(document.id, &probe, &question, &answer, &details)?;
+        if self.output.wants_nearest(&probe, &answer) {
+            let question = self.setup.question(NEAREST);
             let nearest =
                 query(&mut *self.snapshot, settings, &probe, &question, &mut self.buffers);
             let nearest = nearest.map_err(|error: IndexError| CommandError::from(error))?;
-            self.asking.add_nearest(document.id, nearest);
+            self.output.add_nearest(document.id, nearest);
         }
         Ok(())
     }
 
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), CommandError> {
-        self.asking.skipped(skipped);
+        self.output.skipped(skipped);
         Ok(())
     }
 }

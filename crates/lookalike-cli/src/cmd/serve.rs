@@ -210,14 +210,16 @@ pub(crate) fn run(args: &ServeArgs, worker: WorkerOption<'_>) -> CommandResult {
         let index = open(&location, access())?;
         let path = name.as_ref().map(|name| format!("/v1/indexes/{name}"));
         served.push((index.name().to_owned(), path.unwrap_or_default()));
-        let one = match name {
+        let served_index = match name {
             Some(name) => ServedIndex::named(name, index),
             None => ServedIndex::only(index),
         };
-        indexes.push(match state_file(&location, one.name(), settings.state_dir.as_deref()) {
-            Some(file) => one.with_state(file),
-            None => one,
-        });
+        indexes.push(
+            match state_file(&location, served_index.name(), settings.state_dir.as_deref()) {
+                Some(file) => served_index.with_state(file),
+                None => served_index,
+            },
+        );
     }
     let server = Server::bind_all(indexes, settings.config).map_err(failed)?;
     let address = server.address();

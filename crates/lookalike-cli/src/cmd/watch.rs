@@ -48,10 +48,10 @@ pub(crate) fn run(args: &WatchArgs, worker: WorkerOption<'_>) -> CommandResult {
         start(&mut watch, &args.folder)?;
     }
     let pending = PendingFiles::new(args.settle);
-    let again = None;
-    let is_gone = false;
+    let next_scan = None;
+    let is_missing = false;
     let is_busy = false;
-    WatchedFolder { args, watch, pending, intake, reports, again, is_gone, is_busy }.run()
+    WatchedFolder { args, watch, pending, intake, reports, next_scan, is_missing, is_busy }.run()
 }
 
 /// The intake of the folder that the command names.
@@ -92,9 +92,9 @@ struct WatchedFolder<'a> {
     intake: FolderIntake,
     reports: Reports,
     /// When a look at all files is due.
-    again: Option<Instant>,
+    next_scan: Option<Instant>,
     /// Whether the folder is missing.
-    is_gone: bool,
+    is_missing: bool,
     /// Whether another process writes to the index.
     is_busy: bool,
 }
@@ -104,7 +104,7 @@ impl WatchedFolder<'_> {
         // Files that are still being written at the start are read after they settle.
         self.look(true)?;
         if self.args.once {
-            while self.again.is_some() || self.pending.next().is_some() {
+            while self.next_scan.is_some() || self.pending.next().is_some() {
                 if self.wait() {
                     return self.end();
                 }
@@ -132,7 +132,7 @@ impl WatchedFolder<'_> {
     /// end.
     fn wait(&mut self) -> bool {
         let start = Instant::now();
-        let due = [self.pending.next(), self.again].into_iter().flatten();
+        let due = [self.pending.next(), self.next_scan].into_iter().flatten();
         let mut until = due.fold(start + LOOK, Instant::min);
         // Receives all pending messages before files are read. A busy folder may send messages
         // without end, so the loop stops after `LOOK`.
@@ -141,7 +141,7 @@ impl WatchedFolder<'_> {
             match message {
                 WatchMessage::Stop => return true,
                 WatchMessage::Unknown => {
-                    self.again.get_or_insert(now + self.args.settle);
+                    self.next_scan.get_or_insert(now + self.args.settle);
                 }
                 WatchMessage::Changed(path, change) => self.pending.note(&path, change, now),
             }
@@ -158,9 +158,9 @@ impl WatchedFolder<'_> {
             self.look_at_folder()?;
         }
         let now = Instant::now();
-        let is_due = self.again.is_some_and(|at| at <= now);
-        if (self.pending.settle(now) || is_due) && !self.is_gone {
-            self.again = None;
+        let is_due = self.next_scan.is_some_and(|at| at <= now);
+        if (self.pending.settle(now) || is_due) && !self.is_missing {
+            self.next_scan = None;
             self.look(false)?;
         }
         Ok(())
@@ -169,19 +169,19 @@ impl WatchedFolder<'_> {
     /// Notices that the folder is gone, is back, or was replaced.
     fn look_at_folder(&mut self) -> Result<(), CommandError> {
         let folder = &self.args.folder;
-        match (self.intake.is_there(), self.is_gone) {
+        match (self.intake.is_there(), self.is_missing) {
             (true, false) | (false, true) => Ok(()),
             (true, true) => {
                 // The folder may disappear between the check and the start of the watch.
                 if start(&mut self.watch, folder).is_err() {
                     return Ok(());
                 }
-                self.is_gone = false;
-                self.again = Some(Instant::now() + self.args.settle);
+                self.is_missing = false;
+                self.next_scan = Some(Instant::now() + self.args.settle);
                 Ok(terminal::stderr().message(&format!("{} is back", folder.display()))?)
             }
             (false, false) => {
-                self.is_gone = true;
+                self.is_missing = true;
                 self.watch.unwatch();
                 let text = format!(
                     "{} is missing; waiting until it exists again. The index keeps the documents \
@@ -215,7 +215,7 @@ impl WatchedFolder<'_> {
         let all = changed.len();
         let ready: Vec<_> = changed.into_iter().filter(|_| is_ready.next() == Some(true)).collect();
         if ready.len() < all {
-            self.again = Some(now + self.args.settle);
+            self.next_scan = Some(now + self.args.settle);
         }
         match self.intake.add(&ready)? {
             IntakeOutcome::Busy(error) => {
@@ -223,14 +223,14 @@ impl WatchedFolder<'_> {
                     self.message(&format!("{}; trying again", index_message(&error)))?;
                 }
                 self.is_busy = true;
-                self.again = Some(Instant::now() + RETRY);
+                self.next_scan = Some(Instant::now() + RETRY);
             }
             IntakeOutcome::Again { found, skipped, error } => {
                 if let Some(error) = error {
                     let message = run_message(&error.into());
                     terminal::stderr().message(&format!("{message}; trying again"))?;
                 }
-                self.again = Some(Instant::now() + RETRY);
+                self.next_scan = Some(Instant::now() + RETRY);
                 self.report(&found, &skipped)?;
             }
             IntakeOutcome::Done { found, skipped } => {

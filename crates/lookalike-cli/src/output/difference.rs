@@ -197,15 +197,15 @@ impl<W: Write> WrappedLines<'_, W> {
         // A text that was cut inside a script without blanks continues without a blank.
         let glued = !text.starts_with(char::is_whitespace);
         while let Some(word) = words.next() {
-            let mut shown = String::new();
+            let mut marked = String::new();
             if self.marks && first {
-                shown.push_str(marks[0]);
+                marked.push_str(marks[0]);
             }
-            shown.push_str(word);
+            marked.push_str(word);
             if self.marks && words.peek().is_none() {
-                shown.push_str(marks[1]);
+                marked.push_str(marks[1]);
             }
-            self.word(&shown, style, first && glued)?;
+            self.word(&marked, style, first && glued)?;
             first = false;
             if words.peek().is_some() || text.ends_with(char::is_whitespace) {
                 self.blank();
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use lookalike::core::params::ShingleRule;
 
-    fn shown(a: &str, b: &str) -> String {
+    fn printed(a: &str, b: &str) -> String {
         let found = Differences::between(a, b, &ShingleRule::default(), None);
         let layout = DifferenceLayout { width: 60, marks: true, all: false };
         crate::output::terminal::piped(|out| write(&found, out, layout).unwrap())
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn words_change_in_their_place() {
         let a = "The quick brown fox jumps, over the lazy dog.";
-        let found = shown(a, "the quick red fox jumps over the very lazy dog");
+        let found = printed(a, "the quick red fox jumps over the very lazy dog");
         let expected = "(-The-)(+the+) quick [-brown-] {+red+} fox jumps(-,-) over the {+very+} \
                         lazy dog(-.-)";
         assert_eq!(found.split_whitespace().collect::<Vec<_>>().join(" "), expected);
@@ -291,15 +291,15 @@ mod tests {
 
     #[test]
     fn differing_blanks_print_as_symbols() {
-        assert_eq!(shown("one two", "one  two\n"), "  one (+␣+)two(+↵+)\n");
-        assert_eq!(shown("one two", "one\ttwo"), "  one(-␣-)(+⇥+)two\n");
+        assert_eq!(printed("one two", "one  two\n"), "  one (+␣+)two(+↵+)\n");
+        assert_eq!(printed("one two", "one\ttwo"), "  one(-␣-)(+⇥+)two\n");
     }
 
     #[test]
     fn more_than_a_hundred_spellings() {
         let word = |i: usize, odd: &str| if i % 2 == 1 { format!("{odd}{i}") } else { "w".into() };
         let text = |odd| (0..300).map(|i| word(i, odd)).collect::<Vec<_>>().join(" ");
-        let found = shown(&text("x"), &format!("{} end", text("X")));
+        let found = printed(&text("x"), &format!("{} end", text("X")));
         assert_eq!(found.matches("(+").count(), 100);
         assert!(found.contains("{+end+}") && found.contains("… 50 more places"), "{found}");
     }
@@ -308,32 +308,32 @@ mod tests {
     fn shared_stretches_are_shortened() {
         let many: Vec<String> = (0..300).map(|i| format!("w{i}")).collect();
         let a = many.join(" ");
-        let found = shown(&a, &format!("{a} end"));
+        let found = printed(&a, &format!("{a} end"));
         assert_eq!(found, "  … 292 words …\n  w292 w293 w294 w295 w296 w297 w298 w299 {+end+}\n");
-        assert_eq!(shown(&a, &a), "  … 300 words …\n");
-        let found = shown("x", &a);
+        assert_eq!(printed(&a, &a), "  … 300 words …\n");
+        let found = printed("x", &a);
         assert!(found.contains("… 240 words …"), "{found}");
         assert!(found.lines().all(|line| line.chars().count() <= 60), "{found}");
     }
 
     #[test]
     fn scripts_without_blanks_stay_together() {
-        let found = shown("我喜欢吃苹果", "我喜欢吃香蕉");
+        let found = printed("我喜欢吃苹果", "我喜欢吃香蕉");
         assert_eq!(found, "  我喜欢吃[-苹果-]{+香蕉+}\n");
     }
 
     #[test]
     fn escaped_words_wrap_by_escaped_width() {
         let word = "\u{1b}".repeat(12);
-        assert_eq!(shown("", &format!("{word} end")), format!("  {{+{word}\n  end+}}\n"));
+        assert_eq!(printed("", &format!("{word} end")), format!("  {{+{word}\n  end+}}\n"));
     }
 
     #[test]
     fn empty_texts() {
-        assert_eq!(shown("", ""), "");
-        assert_eq!(shown("", "one two"), "  {+one two+}\n");
-        assert_eq!(shown("one two", " -- "), "  [-one two-] {+--+}\n");
-        assert_eq!(shown("", " -- "), "  (+--+)\n");
+        assert_eq!(printed("", ""), "");
+        assert_eq!(printed("", "one two"), "  {+one two+}\n");
+        assert_eq!(printed("one two", " -- "), "  [-one two-] {+--+}\n");
+        assert_eq!(printed("", " -- "), "  (+--+)\n");
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
         let a: Vec<String> = (0..400).map(|i| format!("w{i}")).collect();
         let b: Vec<String> =
             (0..400).map(|i| if i % 3 == 1 { format!("x{i}") } else { format!("w{i}") }).collect();
-        let found = shown(&a.join(" "), &b.join(" "));
+        let found = printed(&a.join(" "), &b.join(" "));
         assert!(found.ends_with("  … 33 differences more; --all shows them\n"), "{found}");
         assert_eq!(found.matches("{+").count(), 100);
     }

@@ -69,8 +69,8 @@ impl CurvePlot {
         let arrow = if ascii { "^" } else { "▲" };
         let note = format!("threshold {}: found with {:.4}", self.threshold, self.recall());
         let place = column(self.threshold.clamp(0.0, 1.0));
-        let left = place >= note.len() + 2;
-        let note = if left {
+        let is_left = place >= note.len() + 2;
+        let note = if is_left {
             format!("{}{note} {arrow}", " ".repeat(place - note.len() - 1))
         } else {
             format!("{}{arrow} {note}", " ".repeat(place))

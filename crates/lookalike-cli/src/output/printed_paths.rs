@@ -27,17 +27,17 @@ impl PrintedPaths {
     /// The path of a document of the input, if its id is the path of a file, or of a member of one.
     /// Any other id is returned unchanged.
     pub(crate) fn of_id<'a>(&self, id: &'a str) -> Cow<'a, str> {
-        below(self.input.as_deref(), id)
+        path_within(self.input.as_deref(), id)
     }
 
     /// Like [`of_id`](Self::of_id), for a keeper, which may belong to the reference.
     pub(crate) fn of_keeper<'a>(&self, keeper: &'a Keeper) -> Cow<'a, str> {
         let folder = if keeper.reference { &self.reference } else { &self.input };
-        below(folder.as_deref(), &keeper.id)
+        path_within(folder.as_deref(), &keeper.id)
     }
 }
 
-fn below<'a>(folder: Option<&Path>, id: &'a str) -> Cow<'a, str> {
+fn path_within<'a>(folder: Option<&Path>, id: &'a str) -> Cow<'a, str> {
     let Some(folder) = folder else { return Cow::Borrowed(id) };
     let path = folder.join(id);
     let mut within = path.ancestors().take_while(|path| *path != folder);

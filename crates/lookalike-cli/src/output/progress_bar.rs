@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct StageBar {
     inner: ProgressBar,
     start: Instant,
-    shown: AtomicBool,
+    is_visible: AtomicBool,
     warned: AtomicBool,
     /// Whether it shows nothing and prints no warning.
     is_quiet: bool,
@@ -33,7 +33,7 @@ impl StageBar {
         Self {
             inner: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             start: Instant::now(),
-            shown: AtomicBool::new(false),
+            is_visible: AtomicBool::new(false),
             warned: AtomicBool::new(false),
             is_quiet,
             is_of_index: false,
@@ -48,7 +48,7 @@ impl StageBar {
     }
 
     fn show(&self) {
-        if !self.shown.swap(true, Ordering::Relaxed) {
+        if !self.is_visible.swap(true, Ordering::Relaxed) {
             self.inner.set_draw_target(ProgressDrawTarget::stderr());
             self.inner.enable_steady_tick(EVERY);
         }
@@ -95,8 +95,8 @@ impl Progress for StageBar {
         self.inner.reset();
     }
 
-    fn advance(&self, done: u64) -> Result<(), Interruption> {
-        self.inner.inc(done);
+    fn advance(&self, count: u64) -> Result<(), Interruption> {
+        self.inner.inc(count);
         if !self.is_quiet && self.start.elapsed() > PATIENCE {
             self.show();
         }

@@ -78,16 +78,16 @@ impl Summary<'_> {
 
     fn write_documents(&self, out: &mut impl Write) -> io::Result<()> {
         let counts = &self.findings.counts;
-        let mut aside = Vec::new();
+        let mut remarks = Vec::new();
         if counts.empty > 0 {
-            aside.push(format!("{} empty", thousands(counts.empty)));
+            remarks.push(format!("{} empty", thousands(counts.empty)));
         }
         if counts.copies > 0 {
-            aside.push(format!("{} with the same shingles as another", thousands(counts.copies)));
+            remarks.push(format!("{} with the same shingles as another", thousands(counts.copies)));
         }
         write!(out, "{}", count(counts.documents, "document"))?;
-        if !aside.is_empty() {
-            write!(out, " ({})", aside.join(", "))?;
+        if !remarks.is_empty() {
+            write!(out, " ({})", remarks.join(", "))?;
         }
         if counts.skipped > 0 {
             write!(out, ", {} skipped", thousands(counts.skipped))?;

@@ -61,15 +61,15 @@ pub(crate) fn write(
     extent: Extent,
     paths: &PrintedPaths,
 ) -> io::Result<NotShown> {
-    let shown = extent.groups.unwrap_or(usize::MAX).min(groups.len());
-    let mut not_shown = NotShown { groups: groups.len() - shown, duplicates: 0 };
-    let number = shown.to_string().len().max("group".len());
-    let taken = number + SIMILARITY + 2 * GAP;
-    let id = extent.width.map(|width| width.saturating_sub(taken).max(LEAST_ID));
+    let printed = extent.groups.unwrap_or(usize::MAX).min(groups.len());
+    let mut not_shown = NotShown { groups: groups.len() - printed, duplicates: 0 };
+    let number = printed.to_string().len().max("group".len());
+    let used = number + SIMILARITY + 2 * GAP;
+    let id = extent.width.map(|width| width.saturating_sub(used).max(LEAST_ID));
     let mut lines = TableLines { out, measure, number, id, paths };
     for (i, group) in groups.iter().enumerate() {
         let group = group?;
-        if i >= shown {
+        if i >= printed {
             not_shown.duplicates += group.duplicates.len();
             continue;
         }
@@ -108,16 +108,16 @@ impl<W: Write> TableLines<'_, W> {
         let role = if group.keeper.reference { "reference" } else { "keeper" };
         self.line(number, role, &self.paths.of_keeper(&group.keeper), KEEPER)?;
         let duplicates = group.duplicates.len();
-        let shown = most.unwrap_or(duplicates).min(duplicates);
-        for duplicate in &group.duplicates[..shown] {
+        let printed = most.unwrap_or(duplicates).min(duplicates);
+        for duplicate in &group.duplicates[..printed] {
             let similarity = similarity(&duplicate.overlap, self.measure);
             self.line(number, &similarity, &self.paths.of_id(&duplicate.id), Style::PLAIN)?;
         }
-        let left = duplicates - shown;
-        if left > 0 {
-            self.line(number, "", &format!("… and {} more", thousands(left as u64)), LESS)?;
+        let omitted = duplicates - printed;
+        if omitted > 0 {
+            self.line(number, "", &format!("… and {} more", thousands(omitted as u64)), LESS)?;
         }
-        Ok(left)
+        Ok(omitted)
     }
 
     fn line(&mut self, number: usize, similarity: &str, id: &str, style: Style) -> io::Result<()> {

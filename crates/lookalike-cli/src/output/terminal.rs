@@ -178,13 +178,13 @@ impl<W: Write> TerminalStream<W> {
     /// (`last`).
     fn drain(&mut self, last: bool) -> io::Result<()> {
         let pending = std::mem::take(&mut self.pending);
-        let mut shown = Vec::with_capacity(pending.len());
+        let mut escaped = Vec::with_capacity(pending.len());
         let mut rest = pending.as_slice();
         while !rest.is_empty() {
             let end = rest.iter().position(|byte| *byte == ESC).unwrap_or(rest.len());
             if end > 0 {
                 let is_last = last || end < rest.len();
-                let used = self.show(&rest[..end], is_last, &mut shown);
+                let used = self.show(&rest[..end], is_last, &mut escaped);
                 rest = &rest[used..];
                 if used < end {
                     break;
@@ -194,38 +194,38 @@ impl<W: Write> TerminalStream<W> {
             match styled(rest) {
                 EscapeSequence::Sequence(sequence, length) => {
                     if self.has_colors {
-                        shown.push(ESC);
-                        shown.extend_from_slice(sequence);
+                        escaped.push(ESC);
+                        escaped.extend_from_slice(sequence);
                     }
                     rest = &rest[length..];
                 }
                 EscapeSequence::Incomplete if !last => break,
                 EscapeSequence::Incomplete | EscapeSequence::Other => {
-                    self.show(&rest[..1], true, &mut shown);
+                    self.show(&rest[..1], true, &mut escaped);
                     rest = &rest[1..];
                 }
             }
         }
         self.pending = rest.to_vec();
-        self.out.write_all(&shown)
+        self.out.write_all(&escaped)
     }
 
     /// Appends text as the stream shows it, and returns the number of used bytes. Does not use an
     /// incomplete character at the end, unless no more bytes follow (`last`).
-    fn show(&self, text: &[u8], last: bool, shown: &mut Vec<u8>) -> usize {
+    fn show(&self, text: &[u8], last: bool, escaped: &mut Vec<u8>) -> usize {
         if !self.is_terminal {
-            shown.extend_from_slice(text);
+            escaped.extend_from_slice(text);
             return text.len();
         }
         let mut used = 0;
         for chunk in text.utf8_chunks() {
             for c in chunk.valid().chars() {
                 if c == '\n' || !is_hidden(c) {
-                    shown.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    escaped.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 } else if self.is_json {
-                    shown.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
+                    escaped.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
                 } else {
-                    shown.extend(c.escape_default().map(|c| c as u8));
+                    escaped.extend(c.escape_default().map(|c| c as u8));
                 }
             }
             used += chunk.valid().len();
@@ -235,7 +235,7 @@ impl<W: Write> TerminalStream<W> {
             }
             used += chunk.invalid().len();
             for byte in chunk.invalid() {
-                shown.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
+                escaped.extend_from_slice(format!("\\x{byte:02x}").as_bytes());
             }
         }
         used
@@ -311,7 +311,7 @@ mod tests {
 
     const HOSTILE: &str = "a\u{1b}[31mb\u{1b}]0;t\u{7}\u{9b}2J\r\t\u{7f}\u{202e}\u{2066}é\u{0}";
 
-    fn shown(is_terminal: bool, has_colors: bool, is_json: bool, pieces: &[&[u8]]) -> String {
+    fn printed(is_terminal: bool, has_colors: bool, is_json: bool, pieces: &[&[u8]]) -> String {
         let mut bytes = Vec::new();
         let mut stream = TerminalStream::new(&mut bytes, is_terminal, has_colors).json_if(is_json);
         for piece in pieces {
@@ -327,14 +327,14 @@ mod tests {
         let escaped =
             "a\\u{1b}[31mb\\u{1b}]0;t\\u{7}\\u{9b}2J\\r\\t\\u{7f}\\u{202e}\\u{2066}é\\u{0}";
         let expected = format!("\u{1b}[1m{escaped}\u{1b}[0m\n");
-        assert_eq!(shown(true, true, false, &[text.as_bytes()]), expected);
+        assert_eq!(printed(true, true, false, &[text.as_bytes()]), expected);
         let plain = format!("{escaped}\n");
-        assert_eq!(shown(true, false, false, &[text.as_bytes()]), plain);
+        assert_eq!(printed(true, false, false, &[text.as_bytes()]), plain);
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        assert_eq!(shown(true, true, false, &bytes), expected, "byte by byte");
+        assert_eq!(printed(true, true, false, &bytes), expected, "byte by byte");
         for size in 2..20 {
             let pieces: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
-            assert_eq!(shown(true, true, false, &pieces), expected, "{size} bytes at a time");
+            assert_eq!(printed(true, true, false, &pieces), expected, "{size} bytes at a time");
         }
     }
 
@@ -343,26 +343,26 @@ mod tests {
         let text = format!("{0}{HOSTILE}{0:#}\n", Style::BOLD);
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
         for pieces in [&[text.as_bytes()][..], &bytes] {
-            assert_eq!(shown(false, false, false, pieces), format!("{HOSTILE}\n"));
+            assert_eq!(printed(false, false, false, pieces), format!("{HOSTILE}\n"));
             let styled = format!("\u{1b}[1m{HOSTILE}\u{1b}[0m\n");
-            assert_eq!(shown(false, true, false, pieces), styled);
+            assert_eq!(printed(false, true, false, pieces), styled);
         }
-        assert_eq!(shown(false, false, false, &[b"a", b"\x1b"]), "a\u{1b}");
+        assert_eq!(printed(false, false, false, &[b"a", b"\x1b"]), "a\u{1b}");
     }
 
     #[test]
     fn escaped_json_keeps_its_value() {
         let value = serde_json::json!({ "id": "a\u{9b}\u{202e}\u{7f}\u{1b}\n", "n": [1, "é"] });
         let text = format!("{value:#}\n");
-        let shown = shown(true, true, true, &[text.as_bytes()]);
-        assert!(!shown.contains(['\u{9b}', '\u{202e}', '\u{7f}', '\u{1b}']), "{shown}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        let escaped = printed(true, true, true, &[text.as_bytes()]);
+        assert!(!escaped.contains(['\u{9b}', '\u{202e}', '\u{7f}', '\u{1b}']), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }
 
     #[test]
     fn invalid_utf8_bytes_are_escaped() {
-        assert_eq!(shown(true, true, false, &[b"a\x9b2J\xc3"]), "a\\x9b2J\\xc3");
-        assert_eq!(shown(true, true, false, &["é".as_bytes().split_at(1).0, b"\xa9"]), "é");
+        assert_eq!(printed(true, true, false, &[b"a\x9b2J\xc3"]), "a\\x9b2J\\xc3");
+        assert_eq!(printed(true, true, false, &["é".as_bytes().split_at(1).0, b"\xa9"]), "é");
     }
 
     #[test]

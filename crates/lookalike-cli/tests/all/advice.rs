@@ -9,7 +9,7 @@ use serde_json::Value;
 const NOTE: &str = "have a near-duplicate here";
 
 /// Returns texts, and copies of some of them in which every eighth word is replaced.
-fn revised_copies(copies: u64, others: u64) -> Vec<(String, String)> {
+fn revised_copies(copies: u64, unrelated: u64) -> Vec<(String, String)> {
     let mut documents = Vec::new();
     for n in 0..copies {
         let text = words(n + 1, 160);
@@ -18,7 +18,7 @@ fn revised_copies(copies: u64, others: u64) -> Vec<(String, String)> {
         documents.push((format!("copy{n}"), copy.join(" ")));
         documents.push((format!("source{n}"), text));
     }
-    documents.extend((0..others).map(|n| (format!("other{n}"), words(1_000 + n, 160))));
+    documents.extend((0..unrelated).map(|n| (format!("other{n}"), words(1_000 + n, 160))));
     documents
 }
 
@@ -197,8 +197,8 @@ fn xor_predictions_print_a_caveat() {
         let documents = collection(30);
         place.file("in.jsonl", jsonl(&documents));
         place.file("a.txt", &documents[0].1).file("b.txt", &documents[1].1);
-        for (what, text) in predictions(&place, &["--scheme", scheme]) {
-            assert_eq!(text.contains(CAVEAT), has_caveat, "{scheme}, {what}: {text}");
+        for (label, text) in predictions(&place, &["--scheme", scheme]) {
+            assert_eq!(text.contains(CAVEAT), has_caveat, "{scheme}, {label}: {text}");
         }
     }
 }
@@ -211,7 +211,7 @@ fn advised_setting_finds_rewritten_answers() {
     let note = note(&run.err).unwrap_or_else(|| panic!("{}", run.err));
     assert!(note.contains("--measure containment --shingle"), "{note}");
     let report: Value = serde_json::from_str(&run.out).unwrap();
-    let of = |one: &str, name: &str| report["better_setting"][one][name].as_u64().unwrap();
+    let of = |part: &str, name: &str| report["better_setting"][part][name].as_u64().unwrap();
     assert!(of("in_use", "with_neighbour") <= 8, "{report}");
     assert!(of("better", "with_passage") >= 57, "{report}");
     let tune = place.run(&["tune", &answers]);

@@ -70,8 +70,8 @@ fn omitted_groups_lower_the_recall() {
     report["groups"] = json!([]);
     assert!(audit(&place, &report, &[]).ok().starts_with("Recall is 0.0000 (predicted"));
     place.file("none.csv", "id_a,id_b,jaccard\n");
-    let none = audit(&place, &report, &["--pairs", "none.csv"]).ok();
-    assert!(none.starts_with("Recall is 0.0000 (predicted"), "{none}");
+    let report_text = audit(&place, &report, &["--pairs", "none.csv"]).ok();
+    assert!(report_text.starts_with("Recall is 0.0000 (predicted"), "{report_text}");
 }
 
 #[test]

@@ -321,9 +321,9 @@ fn exceeded_limits_name_their_option() {
 fn memory_errors_show_the_unit() {
     let place = Place::new();
     place.file("a.txt", "x");
-    for (memory, shown) in [("1k", "1KiB"), ("1000", "1000B"), ("1m", "1MiB")] {
+    for (memory, displayed) in [("1k", "1KiB"), ("1000", "1000B"), ("1m", "1MiB")] {
         let message = place.run(&["find", "a.txt", "--memory", memory]).fails(1);
-        assert!(message.contains(&format!("--memory {shown} is too small")), "{message}");
+        assert!(message.contains(&format!("--memory {displayed} is too small")), "{message}");
     }
 }
 

@@ -167,9 +167,9 @@ fn any_encoding_any_compression_any_stream() {
     ] {
         let input = if arguments[0] == "latin.txt" { &latin[..] } else { text.as_bytes() };
         let output = compare(folder.path(), &arguments, input);
-        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         // `--encoding` applies to files only. The encoding of standard input is detected.
-        assert_has(&shown, &["Similar: 1.000000"]);
+        assert_has(&text, &["Similar: 1.000000"]);
     }
 }
 

@@ -82,8 +82,8 @@ fn contamination_errors_name_a_remedy() {
     assert!(fails(2, &[&against[..], &["-o", "x.csv"]].concat()).contains(".jsonl"));
     assert!(fails(2, &[]).contains("--against"));
     place.file("empty.jsonl", "{\"id\":1,\"text\":\"…\"}\n");
-    let none = fails(1, &["--against", "empty.jsonl"]);
-    assert!(none.contains("none of the 1 items"), "{none}");
+    let message = fails(1, &["--against", "empty.jsonl"]);
+    assert!(message.contains("none of the 1 items"), "{message}");
 }
 
 #[test]
@@ -142,9 +142,9 @@ fn each_source_is_read_once() {
     let fields = ["--against-field", "question", "--against-field", "answer"];
     let stream = [&["--against", "-"], &fields[..]].concat();
     assert!(fails(&stream).contains("can be read only once"));
-    let twice =
+    let repeated =
         ["--against", "quiz.jsonl", "--against-field", "answer", "--against-field", "answer"];
-    assert!(fails(&twice).contains("answer is repeated; name each field once"));
+    assert!(fails(&repeated).contains("answer is repeated; name each field once"));
     // The second run does not read the output files of the first as documents.
     let files = ["contamination", ".", "--against", "quiz.jsonl", "--exclude", "quiz.jsonl", "-q"];
     let files = [&files[..], &fields, &["-o", "items.jsonl", "--drop", "drop.jsonl", "--json"]];

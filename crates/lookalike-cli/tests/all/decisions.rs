@@ -31,7 +31,7 @@ fn groups(run: Run) -> Vec<(String, Vec<String>)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let group = |group: &Value| {
         let duplicates = group["duplicates"].as_array().unwrap();
-        (text(&group["keeper"]), duplicates.iter().map(|one| text(&one["id"])).collect())
+        (text(&group["keeper"]), duplicates.iter().map(|member| text(&member["id"])).collect())
     };
     report["groups"].as_array().unwrap().iter().map(group).collect()
 }
@@ -56,8 +56,8 @@ fn decision_files_are_applied_and_reported() {
     let counts = json!({"read": 4, "in_force": 4, "applied": 3, "unapplied": unapplied,
         "contradictions": []});
     assert_eq!(report["decisions"], counts);
-    let said = place.run(&decided).err;
-    assert!(said.is_empty() || said.contains("3 applied"), "{said}");
+    let message = place.run(&decided).err;
+    assert!(message.is_empty() || message.contains("3 applied"), "{message}");
 
     let args = ["dedup", "a.jsonl", "--threshold", "0.6", "--decisions", "decisions.jsonl"];
     place.run(&[&args[..], &["--keep", "first", "-o", "kept.jsonl", "-q"]].concat()).ok();
@@ -71,25 +71,25 @@ fn indexes_store_and_apply_decisions() {
     let place = place();
     place.run(&["index", "create", "x", "a.jsonl", "--threshold", "0.6", "--store", "texts"]).ok();
     let add = ["index", "decisions", "x", "--add", "decisions.jsonl", "--who", "carl"];
-    let said = place.run(&add);
+    let added = place.run(&add);
     assert!(
-        said.err.contains("4 decisions added, the last has number 4, 1 of them about"),
+        added.err.contains("4 decisions added, the last has number 4, 1 of them about"),
         "{}",
-        said.err
+        added.err
     );
     let lines = place.run(&["index", "decisions", "x"]).ok();
     let log: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let who: Vec<&str> = log.iter().map(|one| one["who"].as_str().unwrap()).collect();
-    assert_eq!(who, ["ann", "bob", "carl", "carl"]);
+    let names: Vec<&str> = log.iter().map(|decision| decision["who"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ann", "bob", "carl", "carl"]);
     assert_eq!(log[0]["contents"].as_array().unwrap().len(), 2);
-    assert!(log.iter().all(|one| one["when"].is_string()));
+    assert!(log.iter().all(|decision| decision["when"].is_string()));
     assert!(log[3].get("contents").is_none());
 
     let expected = [group("b", &["a"]), group("d", &["e"])];
     let own = ["index", "groups", "x", "--keep", "first", "--json"];
     assert_eq!(groups(place.run(&own)), expected);
-    let none = [&own[..], &["--no-decisions"]].concat();
-    assert_eq!(groups(place.run(&none)), [group("a", &["b", "c"])]);
+    let ignored = [&own[..], &["--no-decisions"]].concat();
+    assert_eq!(groups(place.run(&ignored)), [group("a", &["b", "c"])]);
     let find = ["find", "a.jsonl", "--threshold", "0.6", "--keep", "first", "--json"];
     assert_eq!(groups(place.run(&[&find[..], &["--decisions", "x"]].concat())), expected);
 

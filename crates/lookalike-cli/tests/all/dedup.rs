@@ -64,21 +64,21 @@ fn annotations_agree_with_find() {
     let mut reasons = Vec::new();
     for (after, before) in all.lines().zip(before.lines()) {
         let value: serde_json::Value = serde_json::from_str(after).unwrap();
-        let gone = duplicates.contains(&id(after));
-        assert_eq!(value["lookalike_kept"], !gone);
+        let is_removed = duplicates.contains(&id(after));
+        assert_eq!(value["lookalike_kept"], !is_removed);
         let similarity = value["lookalike_jaccard"].is_number();
-        assert_eq!(similarity && value["lookalike_keeper"].is_string(), gone);
+        assert_eq!(similarity && value["lookalike_keeper"].is_string(), is_removed);
         assert!(after.starts_with(before.strip_suffix('}').unwrap()));
         reasons.push(value["lookalike_reason"].as_str().unwrap().to_owned());
     }
     for reason in ["unique", "keeper", "longest"] {
         assert!(reasons.iter().any(|r| r == reason), "{reasons:?}");
     }
-    let gone = place.read("gone.csv");
-    let listed: Vec<&str> = gone.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
+    let removed = place.read("gone.csv");
+    let listed: Vec<&str> = removed.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
     let order: Vec<String> = before.lines().map(id).filter(|id| duplicates.contains(id)).collect();
     assert_eq!(listed, order);
-    assert!(gone.starts_with("id,source,group,keeper,jaccard,reason\n"));
+    assert!(removed.starts_with("id,source,group,keeper,jaccard,reason\n"));
     let message = place.run(&["dedup", "all.jsonl", "-o", "b.jsonl", "--annotate"]).fails(1);
     assert!(message.contains("--annotate=NAME"), "{message}");
     assert!(!place.path("b.jsonl").exists());
@@ -231,9 +231,9 @@ fn reference_documents_are_not_written() {
     place.run(&[&args[..], &["--removed", "gone.jsonl"]].concat()).ok();
     let kept: Vec<String> = place.read("out.jsonl").lines().map(id).collect();
     assert_eq!(kept, ["g1"]);
-    let gone = place.read("gone.jsonl");
-    assert_eq!(gone.lines().count(), 3);
-    for line in gone.lines() {
+    let removed = place.read("gone.jsonl");
+    assert_eq!(removed.lines().count(), 3);
+    for line in removed.lines() {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["reason"], "reference");
         assert!(value["keeper"].as_str().unwrap().starts_with(value["id"].as_str().unwrap()));
@@ -373,7 +373,7 @@ fn folder_copies_omit_only_duplicates() {
     let run = place.run(&["dedup", "in", "-o", "kept/"]);
     assert!(run.err.contains("5 files without a document and 1 link"), "{}", run.err);
     run.ok();
-    let without = |gone: &str| before.iter().filter(|name| *name != gone).cloned().collect();
+    let without = |removed: &str| before.iter().filter(|name| *name != removed).cloned().collect();
     let expected: Vec<String> = without("b/copy.txt");
     assert_eq!(tree(&place.path("kept")), expected);
     assert_eq!(place.read("kept/.hidden/note.txt"), "hello");
@@ -398,8 +398,8 @@ fn folder_copies_omit_only_duplicates() {
 #[test]
 fn uncopied_pipes_are_reported() {
     let place = place_with_folder();
-    let made = std::process::Command::new("mkfifo").arg(place.path("in/pipe")).status().unwrap();
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(place.path("in/pipe")).status().unwrap();
+    assert!(status.success());
     let run = place.run(&["dedup", "in", "-o", "kept/", "-q"]);
     assert!(run.err.contains("not copied: in/pipe: it is neither a file nor a folder"), "{run:?}");
     run.ok();
@@ -706,8 +706,8 @@ mod signals {
         place.file("out/.lookalike-a1B2c3.part", "left");
         let find = ["find", "in.jsonl", "-o", "out/groups.csv", "-q"];
         let run = place.run(&find);
-        let said = "removed 1 temporary file of an interrupted run: out/.lookalike-a1B2c3.part";
-        assert!(run.err.contains(said), "{}", run.err);
+        let message = "removed 1 temporary file of an interrupted run: out/.lookalike-a1B2c3.part";
+        assert!(run.err.contains(message), "{}", run.err);
         run.ok();
         let names = tree(&place.path("out"));
         assert_eq!(names, [written[0].as_str(), "groups.csv"]);

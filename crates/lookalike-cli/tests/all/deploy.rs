@@ -23,8 +23,8 @@ fn check_arguments(arguments: &[&str]) {
     });
     let arguments: Vec<&str> = arguments.chain(["--print-config"]).collect();
     assert_eq!(arguments[0], "serve");
-    let shown = place.run(&arguments).ok();
-    assert!(shown.contains("token-file = \"tokens\" # --token-file"), "{shown}");
+    let printed = place.run(&arguments).ok();
+    assert!(printed.contains("token-file = \"tokens\" # --token-file"), "{printed}");
 }
 
 #[test]
@@ -36,20 +36,20 @@ fn the_unit_runs_the_service() {
     check_arguments(&words[1..]);
     // `systemd-analyze` needs an existing program, so the unit names the tested one.
     let place = Place::new();
-    let here = unit.replace("/usr/local/bin/lookalike", env!("CARGO_BIN_EXE_lookalike"));
-    place.file("lookalike.service", here.replace("User=lookalike\n", ""));
+    let local_unit = unit.replace("/usr/local/bin/lookalike", env!("CARGO_BIN_EXE_lookalike"));
+    place.file("lookalike.service", local_unit.replace("User=lookalike\n", ""));
     let run = |arguments: &[&str]| {
         let mut command = Command::new("systemd-analyze");
         command.args(arguments).arg("lookalike.service").current_dir(place.path("."));
         command.output().ok()
     };
     let Some(verified) = run(&["verify", "--man=no"]) else {
-        let said = "systemd-analyze is not installed, so the unit was not verified";
-        lookalike_test_support::print_skipped(said);
+        let reason = "systemd-analyze is not installed, so the unit was not verified";
+        lookalike_test_support::print_skipped(reason);
         return;
     };
-    let said = String::from_utf8_lossy(&verified.stderr);
-    assert!(!said.contains("lookalike.service:"), "{said}");
+    let message = String::from_utf8_lossy(&verified.stderr);
+    assert!(!message.contains("lookalike.service:"), "{message}");
     // An exposure of at most 2.0 on the scale from 0 to 10; the option counts tenths.
     let rated = run(&["security", "--offline=true", "--threshold=20", "--no-pager"]).unwrap();
     assert!(rated.status.success(), "{}", String::from_utf8_lossy(&rated.stdout));

@@ -29,7 +29,7 @@ const MEASURED: &[&str] = &["s", "ms", "µs", "MB/s", "GB/s", "documents/s"];
 struct Step {
     line: usize,
     command: String,
-    shown: Vec<String>,
+    displayed: Vec<String>,
 }
 
 /// The steps of a page, and the number of its blocks that are not run.
@@ -90,7 +90,7 @@ fn parse(name: &str) -> Page {
     for (at, _) in text.match_indices("<!-- setup:") {
         let command = text[at..].split_once("setup:").unwrap().1.split_once("-->").unwrap().0;
         let line = text[..at].lines().count() + 1;
-        page.steps.push(Step { line, command: command.trim().to_owned(), shown: Vec::new() });
+        page.steps.push(Step { line, command: command.trim().to_owned(), displayed: Vec::new() });
     }
     for (line, language, content, before) in blocks(&text) {
         if !["console", "sh", "bash"].contains(&language) {
@@ -105,14 +105,14 @@ fn parse(name: &str) -> Page {
         for (line, text) in (line..).zip(content) {
             let command = text.strip_prefix("$ ");
             if let Some(command) = command {
-                page.steps.push(Step { line, command: command.to_owned(), shown: Vec::new() });
+                page.steps.push(Step { line, command: command.to_owned(), displayed: Vec::new() });
             } else {
                 let step = page.steps.last_mut();
                 let step = step.unwrap_or_else(|| panic!("{name}:{line}: no command before this"));
                 if is_continued {
                     step.command = format!("{}\n{text}", step.command);
                 } else {
-                    step.shown.push(text.to_owned());
+                    step.displayed.push(text.to_owned());
                 }
             }
             is_continued = (command.is_some() || is_continued) && text.ends_with('\\');
@@ -140,7 +140,7 @@ fn script(page: &Page, port: &str) -> String {
         if is_service(&command) {
             // A service is ready when it has printed as many lines as the page shows.
             let command = command.split(" #").next().unwrap().trim_end().trim_end_matches('&');
-            let lines = step.shown.len().max(1);
+            let lines = step.displayed.len().max(1);
             writeln!(
                 script,
                 ": > service{number}.log; {command} >> service{number}.log 2>&1 & service=$!; \
@@ -205,10 +205,10 @@ fn check(page: &Page) -> Vec<String> {
             break;
         };
         let code = code.map_or("no exit code", |code| code.trim());
-        let fails = step.shown.iter().any(|line| line.starts_with("error: "));
-        let shown: Vec<String> = step.shown.iter().map(|line| normal(line)).collect();
+        let fails = step.displayed.iter().any(|line| line.starts_with("error: "));
+        let displayed: Vec<String> = step.displayed.iter().map(|line| normal(line)).collect();
         let lines: Vec<String> = printed.lines().map(normal).collect();
-        let is_equal = shown.is_empty() || matches_lines(&shown, &lines);
+        let is_equal = displayed.is_empty() || matches_lines(&displayed, &lines);
         if !is_equal || (code == "0") == fails {
             differences.push(format!(
                 "{}:{}: $ {}\nexit code {code}; the output is\n{printed}",
@@ -238,8 +238,8 @@ fn normal(line: &str) -> String {
 }
 
 /// Returns true if the printed lines match the lines of a page, in which `…` stands for any lines.
-fn matches_lines(shown: &[String], printed: &[String]) -> bool {
-    match shown {
+fn matches_lines(displayed: &[String], printed: &[String]) -> bool {
+    match displayed {
         [] => printed.is_empty(),
         [any, rest @ ..] if any.trim() == "…" => {
             (0..=printed.len()).any(|skipped| matches_lines(rest, &printed[skipped..]))
@@ -252,8 +252,8 @@ fn matches_lines(shown: &[String], printed: &[String]) -> bool {
 }
 
 /// Returns true if a printed line matches a line of a page, in which `…` stands for any text.
-fn matches_text(shown: &str, printed: &str) -> bool {
-    let mut parts = shown.split('…');
+fn matches_text(displayed: &str, printed: &str) -> bool {
+    let mut parts = displayed.split('…');
     let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else {
         return false;
     };
@@ -315,13 +315,13 @@ fn data_blocks_are_valid() {
 fn ellipses_stand_for_text() {
     let lines = |text: &str| -> Vec<String> { text.lines().map(normal).collect() };
     let printed = lines("one\ntwo\nread in 0.3 s, 2026-11-29T14:00:00Z\n");
-    for (shown, expected) in [
+    for (displayed, expected) in [
         ("one\n…\nread in 1.7 s, 2026-01-01T00:00:00Z", true),
         ("…", true),
         ("o…e\ntwo\nread…", true),
         ("one\ntwo", false),
         ("one\n…\ntwo", false),
     ] {
-        assert_eq!(matches_lines(&lines(shown), &printed), expected, "{shown}");
+        assert_eq!(matches_lines(&lines(displayed), &printed), expected, "{displayed}");
     }
 }

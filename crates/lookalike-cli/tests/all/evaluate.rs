@@ -135,8 +135,9 @@ fn estimates_are_listed_and_summarised() {
         ] {
             assert!((range[name].as_f64().unwrap() - expected).abs() < 1e-9, "{name}: {range}");
         }
-        let shown = if from < to { format!("  {from:.1} to {to:.1} ") } else { "  1 ".to_owned() };
-        assert!(text.contains(&shown), "{shown}: {text}");
+        let range_text =
+            if from < to { format!("  {from:.1} to {to:.1} ") } else { "  1 ".to_owned() };
+        assert!(text.contains(&range_text), "{range_text}: {text}");
     }
     let in_ranges: u64 = ranges.iter().map(|range| range["pairs"].as_u64().unwrap()).sum();
     assert_eq!(in_ranges, count);

@@ -126,7 +126,10 @@ pub(crate) fn with_small_disk(
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
-    inner.ok().map(end).filter(|(code, said)| *code == Some(1) && !said.starts_with("unshare:"))
+    inner
+        .ok()
+        .map(end)
+        .filter(|(code, message)| *code == Some(1) && !message.starts_with("unshare:"))
 }
 
 /// Runs on a disk that is really full, if the system lets a test mount one.
@@ -180,7 +183,7 @@ fn changed_inputs_fail_the_run() {
     let between = |steps: &[String]| {
         is_prepared(steps) && !steps.iter().any(|line| line.contains("\"Batch\""))
     };
-    for (change, said) in changes {
+    for (change, parts) in changes {
         fs::copy(place.path("a.jsonl"), &path).unwrap();
         let begin = || {
             drop(fs::remove_file(place.path("g.csv")));
@@ -189,7 +192,7 @@ fn changed_inputs_fail_the_run() {
         let child = halted(begin, &place.path("t"), between);
         change();
         signal(&child, "-CONT");
-        says(end(child), said);
+        says(end(child), parts);
         assert!(!fs::exists(place.path("g.csv")).unwrap());
         let run = stored_run(&place.path("t")).unwrap();
         fs::remove_dir_all(run).unwrap();
@@ -218,8 +221,8 @@ fn reported_least_memory_suffices() {
     let place = place_with_input();
     let args = ["find", "a.jsonl", "--threads", "1", "-q", "-o", "g.csv", "--temp-dir", "t"];
     let (memory, _) = least(&place, &args, 1);
-    let below = format!("{}MiB", memory - 1);
-    let message = place.run(&[&args[..], &["--memory", &below]].concat()).fails(1);
+    let memory_text = format!("{}MiB", memory - 1);
+    let message = place.run(&[&args[..], &["--memory", &memory_text]].concat()).fails(1);
     assert!(message.contains(&format!("at least {memory}MiB")), "{message}");
     assert_eq!(names(&place.path("t")), [""; 0]);
 }
@@ -389,8 +392,8 @@ fn too_many_source_values_are_errors() {
     place.file("more.jsonl", &lines);
     let args = ["--source-field", "from", "-q", "-o", "g.csv"];
     let message = place.run(&[&["find", "more.jsonl"], &args[..]].concat()).fails(1);
-    let said = ["\"from\" has at least 100001 values", "at most 100000", "with fewer values"];
-    for part in said {
+    let parts = ["\"from\" has at least 100001 values", "at most 100000", "with fewer values"];
+    for part in parts {
         assert!(message.contains(part), "{part}: {message}");
     }
     assert_eq!(names(&place.path("")), ["more.jsonl", "most.jsonl"]);

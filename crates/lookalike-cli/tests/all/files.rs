@@ -77,9 +77,9 @@ fn archives_and_folders_give_equal_groups() {
         place.file(&format!("docs/{name}"), text);
     }
     let tar = |args: &[&str]| {
-        let done =
+        let status =
             std::process::Command::new("tar").args(args).current_dir(place.path(".")).status();
-        assert!(done.unwrap().success());
+        assert!(status.unwrap().success());
     };
     tar(&["--sort=name", "-czf", "docs.tgz", "docs"]);
     let expected = groups(&place, &["docs"]);
@@ -91,9 +91,9 @@ fn archives_and_folders_give_equal_groups() {
         let mut found: Vec<Vec<String>> =
             found.iter().map(|group| group.iter().map(own).collect()).collect();
         found.sort();
-        let mut wanted = expected.clone();
-        wanted.sort();
-        assert_eq!(found, wanted, "{args:?}");
+        let mut expected_names = expected.clone();
+        expected_names.sort();
+        assert_eq!(found, expected_names, "{args:?}");
     }
 }
 
@@ -185,7 +185,7 @@ fn skipped_files_name_exceeded_limits() {
         place.run(&all).ok();
         place.read("s.csv")
     };
-    for (option, value, said) in [
+    for (option, value, reason_text) in [
         ("file-size", "1KiB", "more than 1024 bytes"),
         ("pages", "1", "more than 1 pages"),
         ("depth", "0", "more than 0 levels of files in files"),
@@ -194,7 +194,10 @@ fn skipped_files_name_exceeded_limits() {
         ("seconds", "0", "not read after 0 s"),
     ] {
         let skipped = reason(&["--max", &format!("{option}={value}")]);
-        assert!(skipped.contains(&format!("{said} (--max {option} allows more)")), "{skipped}");
+        assert!(
+            skipped.contains(&format!("{reason_text} (--max {option} allows more)")),
+            "{skipped}"
+        );
     }
 }
 
@@ -234,8 +237,9 @@ fn normalize_options_unify_spellings() {
 }
 
 fn tool(place: &Place, program: &str, args: &[&str]) {
-    let done = std::process::Command::new(program).args(args).current_dir(place.path(".")).status();
-    assert!(done.unwrap().success(), "{program} {args:?}");
+    let status =
+        std::process::Command::new(program).args(args).current_dir(place.path(".")).status();
+    assert!(status.unwrap().success(), "{program} {args:?}");
 }
 
 /// Truncates a file to `share` of its bytes.
@@ -552,9 +556,9 @@ fn repeated_tar_names_are_numbered() {
     let place = Place::new();
     place.file("docs/other.txt", words(7, 60)).file("a.txt", words(1, 60));
     let tar = |args: &[&str]| {
-        let done =
+        let status =
             std::process::Command::new("tar").args(args).current_dir(place.path(".")).status();
-        assert!(done.unwrap().success());
+        assert!(status.unwrap().success());
     };
     tar(&["-cf", "docs/x.tar", "a.txt"]);
     tar(&["-rf", "docs/x.tar", "a.txt"]);
@@ -579,7 +583,7 @@ fn silent_pipes_are_named() {
         .spawn()
         .unwrap();
     let mut err = BufReader::new(run.stderr.take().unwrap());
-    let (sender, said) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {
         let mut line = String::new();
         err.read_line(&mut line).unwrap();
@@ -588,7 +592,7 @@ fn silent_pipes_are_named() {
         std::io::copy(&mut err, &mut std::io::sink()).unwrap();
     });
     // The run ends only when it receives its input.
-    let Ok(line) = said.recv_timeout(std::time::Duration::from_secs(120)) else {
+    let Ok(line) = receiver.recv_timeout(std::time::Duration::from_secs(120)) else {
         run.kill().unwrap();
         panic!("nothing was written while the run waited for its input");
     };

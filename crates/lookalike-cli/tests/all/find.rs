@@ -165,13 +165,13 @@ fn output_formats_hold_equal_groups() {
         }
     }
     assert_eq!(place.read("g.csv").lines().map(str::to_owned).collect::<Vec<_>>(), rows);
-    let whole: Value =
+    let report: Value =
         serde_json::from_str(&place.run(&["find", "d.jsonl", "-q", "--json"]).ok()).unwrap();
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
-    assert_eq!(whole["groups"][0], first);
-    assert_eq!(whole["counts"]["groups"], lines.lines().count());
-    assert_eq!(whole["parameters"]["bands"], 21);
-    assert_eq!(whole["times"].as_array().unwrap().len(), 3);
+    assert_eq!(report["groups"][0], first);
+    assert_eq!(report["counts"]["groups"], lines.lines().count());
+    assert_eq!(report["parameters"]["bands"], 21);
+    assert_eq!(report["times"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -181,9 +181,9 @@ fn exit_code_option_reports_duplicates() {
     place.file("one.txt", "a single text").file("two.txt", "another text");
     assert_eq!(place.run(&["find", "d.jsonl"]).code, Some(0));
     assert_eq!(place.run(&["find", "d.jsonl", "--exit-code"]).code, Some(3));
-    let none = place.run(&["find", "one.txt", "two.txt", "--exit-code"]);
-    assert_eq!((none.code, none.out.as_str()), (Some(0), ""));
-    assert!(none.err.contains("no near-duplicates") && none.err.contains("--threshold"));
+    let run = place.run(&["find", "one.txt", "two.txt", "--exit-code"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""));
+    assert!(run.err.contains("no near-duplicates") && run.err.contains("--threshold"));
 }
 
 #[test]
@@ -391,9 +391,9 @@ fn auto_bands_use_a_document_sample() {
         let report: Value = serde_json::from_str(&run.out).unwrap();
         let [values, bands, rows] = ["num_hashes", "bands", "rows"]
             .map(|name| report["parameters"][name].as_u64().unwrap());
-        let said =
+        let message =
             format!("400 documents drawn: --num-hashes {values} --bands {bands} --rows {rows}");
-        assert!(run.err.contains(&said), "{}", run.err);
+        assert!(run.err.contains(&message), "{}", run.err);
         assert_eq!(report["parameters"]["bands_sample"], 400);
         assert!(report["parameters"]["predicted_recall"].as_f64().unwrap() >= 0.99);
         (values, bands, rows)

@@ -57,14 +57,14 @@ fn passages_are_listed_in_every_format() {
 #[test]
 fn passage_outputs_are_deterministic() {
     let place = Place::new();
-    let (mut one, mut two) = (String::new(), String::new());
+    let (mut first, mut second) = (String::new(), String::new());
     for at in 0..400_u32 {
-        let out = if at % 2 == 0 { &mut one } else { &mut two };
+        let out = if at % 2 == 0 { &mut first } else { &mut second };
         let words: Vec<String> = (0..120).map(|i| format!("w{}", (at / 5 * 7 + i) % 701)).collect();
         let text = format!("start {at} {} end {at}", words.join(" "));
         writeln!(out, "{}", serde_json::json!({"id": format!("d{at}"), "text": text})).unwrap();
     }
-    place.file("one.jsonl", one).file("two.jsonl", two);
+    place.file("one.jsonl", first).file("two.jsonl", second);
     let run = |inputs: [&str; 2], more: &[&str]| {
         let args = ["passages", inputs[0], inputs[1], "--min-words", "20", "-q", "-o", "p.jsonl"];
         place.run(&[&args[..], more].concat()).ok();
@@ -111,8 +111,8 @@ fn cut_removes_only_repeated_passages() {
     place.run(&[&args[..], &["--removed", "cut.csv"]].concat()).ok();
     place.run(&[&args[..], &["--dry-run", "--removed", "dry.csv"]].concat()).ok();
     assert_eq!(place.read("dry.csv"), place.read("cut.csv"));
-    let again = ["cut", "out.jsonl", "--min-words", "10", "-o", "twice.jsonl"];
-    place.run(&again).ok();
+    let second_cut = ["cut", "out.jsonl", "--min-words", "10", "-o", "twice.jsonl"];
+    place.run(&second_cut).ok();
     assert_eq!(place.read("twice.jsonl"), place.read("out.jsonl"));
     let left = [&args[..], &["-o", "left.jsonl", "--min-left", "10"]].concat();
     place.run(&left).ok();
@@ -143,13 +143,13 @@ fn cut_annotations_mark_passages_only() {
         lines.map(|(line, mark)| line.replacen('}', &format!(",{mark}\n"), 1)).collect();
     assert_eq!(place.read("out.jsonl"), expected);
     assert!(text("b")[13..107].starts_with("PERMISSION") && text("b")[107..].starts_with("And"));
-    let whole = format!(
+    let expected = format!(
         "{{\"id\":\"b\",\"source\":\"in.jsonl\",\"bytes\":[0,{}],\"chars\":[0,{}],\
          \"reason\":\"min-left\"}}\n",
         text("b").len(),
         text("b").chars().count()
     );
-    assert_eq!(place.read("gone.jsonl"), whole);
+    assert_eq!(place.read("gone.jsonl"), expected);
     let mut csv = String::from("id,text\n");
     for value in &values {
         let text = value["text"].as_str().unwrap().replace('"', "\"\"");
@@ -168,8 +168,8 @@ fn cut_annotations_mark_passages_only() {
     let listed = format!("b,in.csv,0,{},0,{},min-left\n", text("b").len(), text("b").len() - 1);
     let header = "id,source,byte_start,byte_end,char_start,char_end,reason\n";
     assert_eq!(place.read("gone.csv"), format!("{header}{listed}"));
-    let again = ["cut", "out.jsonl", "--annotate", "-o", "twice.jsonl"];
-    assert!(place.run(&again).fails(1).contains("--annotate=NAME"));
+    let args = ["cut", "out.jsonl", "--annotate", "-o", "twice.jsonl"];
+    assert!(place.run(&args).fails(1).contains("--annotate=NAME"));
 }
 
 #[test]
@@ -329,15 +329,15 @@ fn second_cuts_change_nothing() {
         let first = dedup(input, output);
         assert!(first.err.contains(" 24 "), "{input}: {}", first.err);
         assert_eq!(first.code, Some(3), "{input}: {}", first.err);
-        let twice = format!("twice-{output}");
-        dedup(output, &twice).ok();
+        let output_again = format!("twice-{output}");
+        dedup(output, &output_again).ok();
         let words = |name: &str| {
             let args = ["passages", name, "--min-words", "10", "--json"];
             let json = place.run(&[&args[..], more].concat()).ok();
             let json: serde_json::Value = serde_json::from_str(&json).unwrap();
             (json["counts"]["words"].as_u64(), json["counts"]["copied_words"].as_u64())
         };
-        assert_eq!(words(&twice), words(output), "{input}");
+        assert_eq!(words(&output_again), words(output), "{input}");
         let (before, after) = (words(input).0.unwrap(), words(output).0.unwrap());
         assert_eq!((before - after, words(output).1), (24, Some(0)), "{input}");
         if output == "left/" {
@@ -347,7 +347,7 @@ fn second_cuts_change_nothing() {
             }
         } else if !output.ends_with(".parquet") {
             let bytes = |name: &str| std::fs::read(place.path(name)).unwrap();
-            assert_eq!(bytes(output), bytes(&twice), "{input}");
+            assert_eq!(bytes(output), bytes(&output_again), "{input}");
         }
     }
     // The bytes of the record around the text are unchanged.
@@ -429,14 +429,14 @@ fn copies_are_cut_at_unit_boundaries() {
     let texts = sites(&place);
     let notice = format!("{LICENCE}. Keep it.\r\n\r\n");
     // A cut of words ends at the next word. One line of the paragraph is not copied.
-    let whole = format!("{notice}\"");
+    let unit_text = format!("{notice}\"");
     let blank = "\r\n";
     let cases = [
         ("word", "10", String::new()),
         ("line", "10", format!("{blank}\"")),
         ("sentence", "10", format!("{blank}\"")),
-        ("paragraph", "10", whole.clone()),
-        ("line", "30", whole.clone()),
+        ("paragraph", "10", unit_text.clone()),
+        ("line", "30", unit_text.clone()),
     ];
     for (at, words, left) in cases {
         let args = ["cut", "sites.jsonl", "--at", at, "--min-words", words];
@@ -446,7 +446,7 @@ fn copies_are_cut_at_unit_boundaries() {
             .enumerate()
             .map(
                 |(number, text)| {
-                    if number == 0 { text.clone() } else { text.replace(&whole, &left) }
+                    if number == 0 { text.clone() } else { text.replace(&unit_text, &left) }
                 },
             )
             .collect();

@@ -183,8 +183,8 @@ fn unknown_ids_fail_removal() {
 fn unit_removal_matches_the_guide() {
     let path = crate::command::root().join("docs/guides/units.md");
     let guide = std::fs::read_to_string(path).unwrap();
-    let said = "`A⏎⏎B` without `A` is `⏎B` with `--unit line` and `B` with `--unit paragraph`";
-    assert!(guide.contains(said));
+    let sentence = "`A⏎⏎B` without `A` is `⏎B` with `--unit line` and `B` with `--unit paragraph`";
+    assert!(guide.contains(sentence));
     let place = Place::new();
     place.file("in.jsonl", "{\"id\":\"a\",\"text\":\"A\\n\\nB\"}\n{\"id\":\"k\",\"text\":\"A\"}\n");
     for (unit, left) in [("line", "\\nB"), ("sentence", "\\nB"), ("paragraph", "B")] {

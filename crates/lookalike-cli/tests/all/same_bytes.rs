@@ -31,21 +31,21 @@ impl Outputs {
     }
 
     /// Checks that all outputs are equal, for the same inputs.
-    fn same(&self, expected: &Self, what: &str) {
-        self.same_but_sources(expected, what);
-        assert!(self.reports == expected.reports, "{what}: another report");
+    fn same(&self, expected: &Self, label: &str) {
+        self.same_but_sources(expected, label);
+        assert!(self.reports == expected.reports, "{label}: another report");
     }
 
     /// Checks that the outputs are equal except the names of sources, for the same documents in
     /// other files.
-    fn same_but_sources(&self, expected: &Self, what: &str) {
+    fn same_but_sources(&self, expected: &Self, label: &str) {
         for (found, expected) in self.tables.iter().zip(&expected.tables) {
-            assert!(found == expected, "{what}: {found} is not {expected}");
+            assert!(found == expected, "{label}: {found} is not {expected}");
         }
         for (found, expected) in self.reports.iter().zip(&expected.reports) {
             let [found, expected] =
                 [found, expected].map(|report| report.rsplit_once("\"sources\":").unwrap().0);
-            assert!(found == expected, "{what}: {found} is not {expected}");
+            assert!(found == expected, "{label}: {found} is not {expected}");
         }
     }
 

@@ -27,7 +27,7 @@ fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&printed(folder, &[arguments, &["--json"]].concat())).unwrap()
 }
 
-fn here() -> &'static Path {
+fn current_folder() -> &'static Path {
     Path::new(".")
 }
 
@@ -48,7 +48,7 @@ fn lines(documents: usize, length: usize, vocabulary: u64) -> String {
 
 #[test]
 fn the_default_choice_is_known() {
-    let text = printed(here(), &[]);
+    let text = printed(current_folder(), &[]);
     for part in [
         "--num-hashes 128 --bands 21 --rows 6",
         "with probability 0.9983",
@@ -58,7 +58,7 @@ fn the_default_choice_is_known() {
     ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
-    let value = json(here(), &[]);
+    let value = json(current_folder(), &[]);
     let choice = &value["choice"];
     assert_eq!([&choice["num_hashes"], &choice["bands"], &choice["rows"]], [128, 21, 6]);
     // 1 − (1 − 0.8⁶)²¹
@@ -71,7 +71,7 @@ fn the_default_choice_is_known() {
 
 #[test]
 fn given_bands_have_known_midpoints() {
-    let value = json(here(), &["--bands", "20", "--rows", "5", "--num-hashes", "100"]);
+    let value = json(current_folder(), &["--bands", "20", "--rows", "5", "--num-hashes", "100"]);
     // (4/99)^(1/5) and (1/20)^(1/5)
     assert_eq!(
         (&value["choice"]["steepest"], &value["choice"]["midpoint"]),
@@ -81,7 +81,7 @@ fn given_bands_have_known_midpoints() {
 
 #[test]
 fn alternatives_trade_recall_and_candidates() {
-    let value = json(here(), &["--threshold", "0.7", "--recall", "0.95"]);
+    let value = json(current_folder(), &["--threshold", "0.7", "--recall", "0.95"]);
     let all = value["alternatives"].as_array().unwrap();
     assert!(all.len() > 5);
     let key = |v: &serde_json::Value| {
@@ -100,10 +100,10 @@ fn alternatives_trade_recall_and_candidates() {
 
 #[test]
 fn ascii_option_draws_only_ascii() {
-    let text = printed(here(), &["--ascii"]);
+    let text = printed(current_folder(), &["--ascii"]);
     let (_, rest) = text.split_once("S-curve").unwrap();
     assert!(rest.is_ascii(), "{rest}");
-    assert!(!printed(here(), &[]).is_ascii());
+    assert!(!printed(current_folder(), &[]).is_ascii());
 }
 
 #[test]
@@ -159,11 +159,11 @@ fn tune_output_ignores_document_order() {
     fs::write(folder.path().join("a.train"), &parts[0]).unwrap();
     fs::write(folder.path().join("b.train"), &parts[1]).unwrap();
     let drawn = ["--sample", "100", "--json"];
-    let whole = printed(folder.path(), &[&["all.train"], &drawn[..]].concat());
+    let printed_whole = printed(folder.path(), &[&["all.train"], &drawn[..]].concat());
     let split = printed(folder.path(), &[&["b.train", "a.train"], &drawn[..]].concat());
-    assert_eq!(whole, split);
+    assert_eq!(printed_whole, split);
     let other = printed(folder.path(), &[&["all.train", "--seed", "2"], &drawn[..]].concat());
-    assert_ne!(whole, other);
+    assert_ne!(printed_whole, other);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn tune_rejects_invalid_options() {
         &["--bands", "40", "--rows", "40", "--num-hashes", "100"],
         &["--try", "words:0"],
     ] {
-        let output = tune(here(), arguments);
+        let output = tune(current_folder(), arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!output.stderr.is_empty());
     }
@@ -206,7 +206,7 @@ fn tune_rejects_invalid_options() {
 #[test]
 fn exact_runs_cannot_be_tuned() {
     for option in [["--exact", "--json"], ["--measure", "containment"]] {
-        let output = tune(here(), &option);
+        let output = tune(current_folder(), &option);
         assert_eq!(output.status.code(), Some(2));
         let reported = String::from_utf8(output.stderr).unwrap();
         assert!(reported.contains("nothing to tune"), "{reported}");

@@ -83,8 +83,8 @@ fn moved_files_return_to_their_places() {
     for count in [17, 0] {
         let output = sh(&script);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-        let told = format!("moved back {count} files\n");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), told);
+        let message = format!("moved back {count} files\n");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), message);
         assert_eq!(files(&place.path("in")), before);
     }
     let left: Vec<_> = fs::read_dir(place.path("it's gone")).unwrap().collect();

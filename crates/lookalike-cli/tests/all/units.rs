@@ -36,8 +36,8 @@ fn documents() -> Vec<(&'static str, String)> {
 fn place() -> Place {
     let place = Place::new();
     let documents = documents();
-    let given: Vec<_> = documents.iter().map(|(id, text)| (*id, text.as_str())).collect();
-    place.file("in.jsonl", lines(&given));
+    let documents_in: Vec<_> = documents.iter().map(|(id, text)| (*id, text.as_str())).collect();
+    place.file("in.jsonl", lines(&documents_in));
     place
 }
 
@@ -142,8 +142,8 @@ fn dedup_removes_only_duplicate_units() {
     let d = r#"{"id":"d","text":" \n"}"#;
     let with =
         |text: &str| text.replace("KEEP", FIRST).replace("SAME", COPIED).replace("OTHER", LAST);
-    let given = with(&[a, b, c, d].map(|line| format!("{line}\n")).concat());
-    place.file("in.jsonl", given);
+    let input = with(&[a, b, c, d].map(|line| format!("{line}\n")).concat());
+    place.file("in.jsonl", input);
     let args = ["dedup", "in.jsonl", "--unit", "paragraph", "--keep", "first"];
     let run = place.run(&[&args[..], &["-o", "out.jsonl", "--removed", "gone.csv"]].concat());
     assert!(run.err.contains("3 documents, 1 of them without some units"), "{}", run.err);
@@ -153,10 +153,10 @@ fn dedup_removes_only_duplicate_units() {
         place.read("out.jsonl"),
         with(&[a, left, d].map(|line| format!("{line}\n")).concat())
     );
-    let gone = place.read("gone.csv");
-    assert!(gone.contains("\nb#1,") && gone.contains("\nc#1,"), "{gone}");
-    let again = found(&place, &["find", "out.jsonl", "--unit", "paragraph", "--json"]);
-    assert_eq!(again["counts"]["duplicates"], 0);
+    let removed = place.read("gone.csv");
+    assert!(removed.contains("\nb#1,") && removed.contains("\nc#1,"), "{removed}");
+    let second = found(&place, &["find", "out.jsonl", "--unit", "paragraph", "--json"]);
+    assert_eq!(second["counts"]["duplicates"], 0);
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn invalid_unit_combinations_are_errors() {
 #[test]
 fn repeated_ids_exclude_all_their_units() {
     let place = Place::new();
-    let (one, two) = (FIRST.to_owned(), format!("{COPIED}\n{LAST}\n{FIRST}"));
-    place.file("in.jsonl", lines(&[("a", &one), ("a", &two), ("b", LAST)]));
+    let (first, second) = (FIRST.to_owned(), format!("{COPIED}\n{LAST}\n{FIRST}"));
+    place.file("in.jsonl", lines(&[("a", &first), ("a", &second), ("b", LAST)]));
     let run = place.run(&["find", "in.jsonl", "--unit", "line"]);
     assert!(run.err.contains("a#1"), "{}", run.err);
     let found = found(&place, &["find", "in.jsonl", "--unit", "line", "--skip-bad", "--json"]);
@@ -336,12 +336,12 @@ fn tsv_and_compressed_files_lose_units() {
     let left = format!("{header}{first}2\tb\t\"say \"\"x\"\"\u{2028}\"\n");
     assert_eq!(place.read("out.tsv"), left);
 
-    let given = lines(&[
+    let input = lines(&[
         ("a", &format!("{FIRST}\n{COPIED}")),
         ("b", &format!("{COPIED}\n{LAST}")),
         ("c", COPIED),
     ]);
-    place.file("in.jsonl", &given).file("in.jsonl.gz", gzip(given.as_bytes()));
+    place.file("in.jsonl", &input).file("in.jsonl.gz", gzip(input.as_bytes()));
     place.run(&[&["dedup", "in.jsonl", "-o", "plain.jsonl"], &line[..]].concat()).ok();
     let plain = place.read("plain.jsonl");
     assert_eq!(plain, lines(&[("a", &format!("{FIRST}\n{COPIED}")), ("b", LAST)]));
@@ -452,14 +452,14 @@ fn an_index_updates_and_removes_units() {
     };
     let row = |id: &str, text: &str, start: usize| (id.to_owned(), text.to_owned(), start as u64);
     let last = FIRST.len() + COPIED.len() + 2;
-    let whole = [row("a#1", FIRST, 0), row("a#2", COPIED, FIRST.len() + 1), row("a#3", LAST, last)];
+    let rows = [row("a#1", FIRST, 0), row("a#2", COPIED, FIRST.len() + 1), row("a#3", LAST, last)];
     let b = row("b#1", LAST, 0);
-    assert_eq!(stored(), [&whole[..], std::slice::from_ref(&b)].concat());
+    assert_eq!(stored(), [&rows[..], std::slice::from_ref(&b)].concat());
     // Units of the new version replace those with the same ids. The third unit of the old version
     // remains.
     place.run(&[&["index", "update", "ix", "new.jsonl"], &units[..]].concat()).ok();
     let changed = [row("a#1", COPIED, 0), row("a#2", FIRST, COPIED.len() + 1)];
-    assert_eq!(stored(), [&changed[..], &[whole[2].clone(), b.clone()]].concat());
+    assert_eq!(stored(), [&changed[..], &[rows[2].clone(), b.clone()]].concat());
     place.run(&[&["index", "remove", "ix", "--like", "old.jsonl"], &units[..]].concat()).ok();
     assert_eq!(stored(), []);
     place.run(&[&["index", "add", "ix", "new.jsonl"], &units[..]].concat()).ok();

@@ -337,8 +337,8 @@ fn certificate(place: &Place) -> Option<Arc<ServerConfig>> {
         .current_dir(place.path("."))
         .output();
     let Ok(output) = output else {
-        let said = "openssl is not installed, so webhooks over TLS were not tried";
-        lookalike_test_support::print_skipped(said);
+        let reason = "openssl is not installed, so webhooks over TLS were not tried";
+        lookalike_test_support::print_skipped(reason);
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -384,9 +384,9 @@ fn feeds_accumulate_all_matches() {
     assert_eq!(feed.matches("<entry>").count(), 1, "{feed}");
     assert!(feed.contains("<title>b.txt: resembles a.txt ("), "{feed}");
     // The third document joins the first group. The second pair is a new group.
-    let others = "another text, of words that the first two do not have, which is long enough";
+    let other_text = "another text, of words that the first two do not have, which is long enough";
     place.file("in/c.txt", format!("{WORDS} fifteen"));
-    place.file("in/d.txt", others).file("in/e.txt", format!("{others} for a group"));
+    place.file("in/d.txt", other_text).file("in/e.txt", format!("{other_text} for a group"));
     place.run(&watch).ok();
     let feed = place.read("groups.xml");
     assert_eq!(feed.matches("<entry>").count(), 3, "{feed}");

@@ -126,11 +126,11 @@ impl Place {
         // Reading ends when no process has the terminal open for writing.
         drop(command);
         let mut master = std::fs::File::from(terminal.master);
-        let mut shown = Vec::new();
+        let mut bytes = Vec::new();
         // Linux reports the end of a terminal as an error.
-        let _ = master.read_to_end(&mut shown);
+        let _ = master.read_to_end(&mut bytes);
         let code = child.wait().unwrap().code();
-        (code, String::from_utf8(shown).unwrap())
+        (code, String::from_utf8(bytes).unwrap())
     }
 }
 

@@ -89,8 +89,8 @@ pub(crate) fn journal(parent: &Path) -> Vec<String> {
 pub(crate) fn journal_named(parent: &Path, name: &str) -> Vec<String> {
     let Some(run) = stored_run(parent) else { return Vec::new() };
     let steps = fs::read_to_string(run.join(name)).unwrap_or_default();
-    let whole = steps.rfind('\n').map_or(0, |at| at + 1);
-    steps[..whole].lines().map(str::to_owned).collect()
+    let end = steps.rfind('\n').map_or(0, |at| at + 1);
+    steps[..end].lines().map(str::to_owned).collect()
 }
 
 /// Sends a signal.
@@ -99,17 +99,17 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// Starts a run and halts it while its journal in `parent` satisfies `wanted`; the signal `CONT`
-/// continues the run. If the run leaves this state before it is halted, starts it again.
+/// Starts a run and halts it while its journal in `parent` satisfies `is_reached`; the signal
+/// `CONT` continues the run. If the run leaves this state before it is halted, starts it again.
 pub(crate) fn halted(
     start: impl Fn() -> Child,
     parent: &Path,
-    wanted: impl Fn(&[String]) -> bool,
+    is_reached: impl Fn(&[String]) -> bool,
 ) -> Child {
     for _ in 0..50 {
         let mut child = start();
-        if wait_for(&mut child, parent, &wanted) && halt(&mut child) {
-            if wanted(&journal(parent)) {
+        if wait_for(&mut child, parent, &is_reached) && halt(&mut child) {
+            if is_reached(&journal(parent)) {
                 return child;
             }
             if cfg!(unix) {
@@ -155,11 +155,11 @@ fn threads_are_halted(process: u32) -> bool {
     })
 }
 
-/// Waits until the journal of the run of `child` in `parent` satisfies `wanted`. Returns false if
-/// the run ends before.
-fn wait_for(child: &mut Child, parent: &Path, wanted: &impl Fn(&[String]) -> bool) -> bool {
+/// Waits until the journal of the run of `child` in `parent` satisfies `is_reached`. Returns false
+/// if the run ends before.
+fn wait_for(child: &mut Child, parent: &Path, is_reached: &impl Fn(&[String]) -> bool) -> bool {
     let begun = Instant::now();
-    while !wanted(&journal(parent)) {
+    while !is_reached(&journal(parent)) {
         if child.try_wait().unwrap().is_some() {
             return false;
         }

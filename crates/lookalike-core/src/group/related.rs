@@ -102,12 +102,12 @@ impl NearestDuplicates {
             _ => return,
         };
         let best = &mut self.best[member as usize];
-        let better = best.is_none_or(|old| match overlap.compare(&old.overlap, measure) {
+        let is_better = best.is_none_or(|old| match overlap.compare(&old.overlap, measure) {
             Ordering::Less => false,
             Ordering::Equal => neighbour < old.neighbour,
             Ordering::Greater => true,
         });
-        if better {
+        if is_better {
             *best = Some(RelatedMember { member, neighbour, overlap });
         }
     }

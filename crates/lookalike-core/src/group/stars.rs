@@ -36,20 +36,20 @@ pub type BestKeepers = Vec<Option<DuplicateMember>>;
 
 /// Like [`stars`], in blocks of `size` members, so that a caller can compare on several threads.
 ///
-/// `ahead` is called for each block after the first. It receives the members that were kept before
-/// the block. For each member of the block, it returns the best of these keepers, see
+/// `best_kept` is called for each block after the first. It receives the members that were kept
+/// before the block. For each member of the block, it returns the best of these keepers, see
 /// [`KeptMembers::best`]. Afterwards, `similarity` is called only for pairs within the block. With
-/// several blocks, no member may be separated from another one: `ahead` does not know the
+/// several blocks, no member may be separated from another one: `best_kept` does not know the
 /// duplicates that the block adds to a group.
 ///
 /// # Errors
-/// The first error of `ahead` or `similarity`.
+/// The first error of `best_kept` or `similarity`.
 pub fn stars_in_blocks<B: BucketMembership, E>(
     members: usize,
     buckets: &B,
     measure: Measure,
     size: usize,
-    mut ahead: impl FnMut(&KeptMembers<'_, B>, Range<u32>) -> Result<BestKeepers, E>,
+    mut best_kept: impl FnMut(&KeptMembers<'_, B>, Range<u32>) -> Result<BestKeepers, E>,
     mut similarity: impl FnMut(u32, u32) -> Result<Option<Overlap>, E>,
 ) -> Result<Vec<DuplicateMember>, E> {
     let mut kept = KeptMembers {
@@ -62,7 +62,7 @@ pub fn stars_in_blocks<B: BucketMembership, E>(
     let mut duplicates = Vec::new();
     for start in (0..members).step_by(size.max(1)) {
         let block = start as u32..members.min(start + size) as u32;
-        let mut found = if start == 0 { Vec::new() } else { ahead(&kept, block.clone())? };
+        let mut found = if start == 0 { Vec::new() } else { best_kept(&kept, block.clone())? };
         found.resize(block.len(), None);
         for (member, found) in block.clone().zip(found) {
             match kept.best_since(block.start, member, found, &mut seen, &mut similarity)? {
@@ -181,15 +181,15 @@ fn is_separated(separated: &[u32], keeper: u32, keepers: &[u32]) -> bool {
 /// Replaces the best keeper so far by a better one. Among equally similar keepers, one with an
 /// equal set is better, because unequal sets may also have a containment of 1.
 fn replace_if_better(best: &mut Option<DuplicateMember>, new: DuplicateMember, measure: Measure) {
-    let better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
+    let is_better = best.is_none_or(|old| match new.overlap.compare(&old.overlap, measure) {
         Ordering::Less => false,
         Ordering::Equal => {
-            let rank = |it: &DuplicateMember| (!it.overlap.is_of_equal_sets(), it.keeper);
+            let rank = |pair: &DuplicateMember| (!pair.overlap.is_of_equal_sets(), pair.keeper);
             rank(&new) < rank(&old)
         }
         Ordering::Greater => true,
     });
-    if better {
+    if is_better {
         *best = Some(new);
     }
 }

@@ -163,10 +163,10 @@ impl TestCollection {
     /// A similarity function that rejects repeated calls, unordered pairs, and pairs that are not
     /// candidates.
     fn similarity(&self) -> impl FnMut(u32, u32) -> Option<Overlap> + '_ {
-        let mut asked = BTreeSet::new();
+        let mut compared = BTreeSet::new();
         move |a, b| {
             assert!(a < b && self.is_candidate(a, b), "{a} {b}");
-            assert!(asked.insert((a, b)), "{a} {b} twice");
+            assert!(compared.insert((a, b)), "{a} {b} twice");
             self.verified.get(&(a, b)).copied()
         }
     }
@@ -293,7 +293,7 @@ fn naive_related(
 ) -> Vec<(u32, u32)> {
     let is_duplicate = |m: u32| duplicates.iter().any(|d| d.member == m);
     let is_keeper = |m: u32| duplicates.iter().any(|d| d.keeper == m);
-    let alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !collection.is_fixed(*m);
+    let is_alone = |m: &u32| !is_duplicate(*m) && !is_keeper(*m) && !collection.is_fixed(*m);
     let similarity =
         |a: u32, b: u32| graph.get(&(a.min(b), a.max(b))).map(|overlap| exact(overlap, measure));
     let members = || 0..collection.members as u32;
@@ -302,7 +302,7 @@ fn naive_related(
         let best = near.clone().filter_map(|d| similarity(member, d)).max();
         near.clone().find(|d| similarity(member, *d) == best).map(|d| (member, d))
     };
-    members().filter(alone).filter_map(best).collect()
+    members().filter(is_alone).filter_map(best).collect()
 }
 
 /// The first members of components, by spreading the least number until nothing changes.
@@ -325,11 +325,11 @@ const SAME: Overlap = Overlap { intersection: 5, left: 5, right: 5 };
 
 #[test]
 fn known_pairs_join_without_a_bucket() {
-    let none = EqualBuckets::new(0);
+    let no_buckets = EqualBuckets::new(0);
     let known = [(0, 2, SAME), (2, 3, SAME)];
     let far_apart = |_, _| Ok(None);
     let overlap = |a, b| Ok(far(a, b));
-    let found = sure(super::components(4, &none, Jaccard, &known, far_apart, overlap));
+    let found = sure(super::components(4, &no_buckets, Jaccard, &known, far_apart, overlap));
     assert_eq!(keepers(4, &found), [0, 1, 0, 0]);
 }
 
@@ -374,11 +374,11 @@ fn measure_decides_the_best_keeper() {
 
 #[test]
 fn no_buckets_yield_no_groups() {
-    let none = EqualBuckets::new(0);
-    assert_eq!(stars(0, &none, Jaccard, |_, _| None), []);
-    assert_eq!(stars(3, &none, Jaccard, |_, _| None), []);
-    assert_eq!(all_pairs(3, &none, |_, _| None), []);
-    assert_eq!(components(3, &none, Jaccard, |_, _| None, far), []);
+    let no_buckets = EqualBuckets::new(0);
+    assert_eq!(stars(0, &no_buckets, Jaccard, |_, _| None), []);
+    assert_eq!(stars(3, &no_buckets, Jaccard, |_, _| None), []);
+    assert_eq!(all_pairs(3, &no_buckets, |_, _| None), []);
+    assert_eq!(components(3, &no_buckets, Jaccard, |_, _| None, far), []);
     assert_eq!(stars_of_pairs(3, &[], &|_| false, Jaccard), []);
 }
 
@@ -522,11 +522,13 @@ proptest! {
             let by_pairs = related_of_pairs(members, &turned, &collection, measure, &duplicates);
             prop_assert_eq!(by_pairs, found);
             // No other kept member without duplicates has a verified pair.
-            let alone = |m: u32| {
+            let is_alone = |m: u32| {
                 duplicates.iter().all(|d| d.member != m && d.keeper != m) && !collection.is_fixed(m)
             };
             for (a, b) in graph.keys().flat_map(|&(a, b)| [(a, b), (b, a)]) {
-                prop_assert!(!alone(a) || collection.is_fixed(b) || named.iter().any(|n| n.0 == a));
+                prop_assert!(
+                    !is_alone(a) || collection.is_fixed(b) || named.iter().any(|n| n.0 == a)
+                );
             }
         }
     }

@@ -43,11 +43,11 @@ impl FlagMasks {
     }
 
     #[inline(always)]
-    fn add(&mut self, other: Self, shift: u32, wanted: u64) {
-        self.one |= other.one >> shift & wanted;
-        self.two |= other.two >> shift & wanted;
-        self.upper |= other.upper >> shift & wanted;
-        self.blank |= other.blank >> shift & wanted;
+    fn add(&mut self, other: Self, shift: u32, mask: u64) {
+        self.one |= other.one >> shift & mask;
+        self.two |= other.two >> shift & mask;
+        self.upper |= other.upper >> shift & mask;
+        self.blank |= other.blank >> shift & mask;
     }
 
     /// Assigns `flags` to all characters with a bit in `first`.
@@ -87,9 +87,9 @@ pub(super) fn flags_by_page(
             let second = block[(at + 1) & 63];
             let uniform = text::flags_of_second(lead, second);
             let bits = if uniform.is_some() { text::SECOND_BITS } else { u8::MAX };
-            let others = found & !(matching(second, bits) >> 1);
-            rest |= others;
-            found &= !others;
+            let differing = found & !(matching(second, bits) >> 1);
+            rest |= differing;
+            found &= !differing;
             if let Some(flags) = uniform {
                 masks.add(FlagMasks::uniform(flags, found), 0, found);
             } else {
@@ -166,23 +166,23 @@ pub(super) unsafe fn beyond_ascii<S: FlagScanner>(
         lower_in_place(&text[start..], start, out);
     }
     // All bytes of the characters with these first bytes.
-    let whole = |first: u64| (0..3).fold(first, |bytes, _| bytes | bytes << 1 & continued);
+    let all_bytes = |first: u64| (0..3).fold(first, |bytes, _| bytes | bytes << 1 & continued);
     let front = continued.trailing_ones();
-    let mut apart = whole(first & !in_words);
-    let singles = whole(single);
+    let mut separators = all_bytes(first & !in_words);
+    let singles = all_bytes(single);
     let mut ends = singles << 1 & !continued;
     if *last != LastCharacter::Other {
-        apart |= (1 << front) - 1;
+        separators |= (1 << front) - 1;
     }
     if *last == LastCharacter::Single {
         ends |= 1 << front;
     }
-    *last = match (singles >> 63, apart >> 63) {
+    *last = match (singles >> 63, separators >> 63) {
         (1, _) => LastCharacter::Single,
         (_, 1) => LastCharacter::Separator,
         _ => LastCharacter::Other,
     };
-    BlockTokens { words: words & !apart, starts: single, ends }
+    BlockTokens { words: words & !separators, starts: single, ends }
 }
 
 /// Returns two masks of a block: the bytes that begin non-ASCII characters (both top bits are set),

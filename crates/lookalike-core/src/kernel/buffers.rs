@@ -53,9 +53,9 @@ impl TokenBuffer {
 
     /// Makes room for `more` tokens and the padding.
     pub(crate) fn reserve(&mut self, more: usize) {
-        let need = self.len + more + PAD;
-        if self.hashes.len() < need {
-            self.hashes.resize(grown(need), 0);
+        let needed = self.len + more + PAD;
+        if self.hashes.len() < needed {
+            self.hashes.resize(grown(needed), 0);
         }
     }
 
@@ -99,10 +99,10 @@ const LONG_ENTRIES: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct ShingleBuffer {
     pub(super) upper: Vec<u32>,
-    pub(super) whole: Vec<u64>,
+    pub(super) full_hashes: Vec<u64>,
     pub(super) len: usize,
-    /// Whether `whole` is also written.
-    pub(crate) keep_whole: bool,
+    /// Whether `full_hashes` is also written.
+    pub(crate) has_full_hashes: bool,
     /// `Σ h` and `Σ (h mod 2³²)·(h div 2³²)`, both mod 2⁶⁴, over all shingles.
     pub(crate) sums: [u64; 2],
 }
@@ -114,38 +114,38 @@ impl ShingleBuffer {
     }
 
     /// The whole hashes, if they were kept.
-    pub(crate) fn whole(&self) -> &[u64] {
-        if self.keep_whole { &self.whole[..self.len] } else { &[] }
+    pub(crate) fn full_hashes(&self) -> &[u64] {
+        if self.has_full_hashes { &self.full_hashes[..self.len] } else { &[] }
     }
 
     /// Starts another document.
-    pub(crate) fn start(&mut self, keep_whole: bool) {
+    pub(crate) fn start(&mut self, has_full_hashes: bool) {
         self.len = 0;
-        self.keep_whole = keep_whole;
+        self.has_full_hashes = has_full_hashes;
         self.sums = [0; 2];
     }
 
     pub(super) fn reserve(&mut self, more: usize) {
-        let need = self.len + more + PAD;
-        if self.upper.len() < need {
-            self.upper.resize(grown(need), 0);
+        let needed = self.len + more + PAD;
+        if self.upper.len() < needed {
+            self.upper.resize(grown(needed), 0);
         }
-        if self.keep_whole && self.whole.len() < need {
-            self.whole.resize(grown(need), 0);
+        if self.has_full_hashes && self.full_hashes.len() < needed {
+            self.full_hashes.resize(grown(needed), 0);
         }
     }
 
     /// Moves the whole hashes to `out`, and takes the memory of `out` for the next document.
-    pub(crate) fn take_whole(&mut self, out: &mut Vec<u64>) {
-        self.whole.truncate(self.len);
-        std::mem::swap(&mut self.whole, out);
+    pub(crate) fn take_full_hashes(&mut self, out: &mut Vec<u64>) {
+        self.full_hashes.truncate(self.len);
+        std::mem::swap(&mut self.full_hashes, out);
     }
 }
 
-/// The length of a buffer for `need` entries. Long buffers grow by only an eighth, because they
+/// The length of a buffer for `needed` entries. Long buffers grow by only an eighth, because they
 /// take a large share of the memory of a run.
-fn grown(need: usize) -> usize {
-    if need > LONG_ENTRIES { need + need / 8 } else { need.next_power_of_two() }
+fn grown(needed: usize) -> usize {
+    if needed > LONG_ENTRIES { needed + needed / 8 } else { needed.next_power_of_two() }
 }
 
 /// Buffers of [`Kernel::sort`](super::Kernel::sort).

@@ -49,8 +49,8 @@ pub(super) fn combine(tokens: &[u64], count: usize, size: usize, out: &mut Shing
         for (upper, sum) in out.upper[out.len + at..][..BLOCK].iter_mut().zip(&sums) {
             *upper = (*sum >> 32) as u32;
         }
-        if out.keep_whole {
-            out.whole[out.len + at..][..BLOCK].copy_from_slice(&sums);
+        if out.has_full_hashes {
+            out.full_hashes[out.len + at..][..BLOCK].copy_from_slice(&sums);
         }
         at += BLOCK;
     }

@@ -52,8 +52,8 @@ impl ShingleBuffer {
     /// Appends a shingle; the buffer must have room for it.
     pub(super) fn push(&mut self, hash: u64) {
         self.upper[self.len] = (hash >> 32) as u32;
-        if self.keep_whole {
-            self.whole[self.len] = hash;
+        if self.has_full_hashes {
+            self.full_hashes[self.len] = hash;
         }
         self.len += 1;
         self.sums[0] = self.sums[0].wrapping_add(hash);

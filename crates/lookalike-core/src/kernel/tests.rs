@@ -111,14 +111,14 @@ proptest! {
         for hash in &hashes {
             buffer.push(*hash);
         }
-        for keep_whole in [false, true] {
+        for has_full_hashes in [false, true] {
             let mut expected: Option<(Vec<u32>, Vec<u64>, [u64; 2])> = None;
             for kernel in Kernel::available() {
                 let mut out = ShingleBuffer::default();
-                out.start(keep_whole);
+                out.start(has_full_hashes);
                 kernel.combine(&buffer, size, &mut out);
                 kernel.combine(&buffer, size, &mut out);
-                let got = (out.upper().to_vec(), out.whole().to_vec(), out.sums);
+                let got = (out.upper().to_vec(), out.full_hashes().to_vec(), out.sums);
                 let count = (hashes.len() + 1).saturating_sub(size);
                 prop_assert_eq!(got.0.len(), 2 * count);
                 prop_assert_eq!(expected.get_or_insert_with(|| got.clone()), &got, "{}", kernel);

@@ -127,9 +127,9 @@ mod tests {
             for anchor in anchors(&tokens, length) {
                 prop_assert_eq!(anchor.first_run, run);
                 for at in run..run + anchor.runs {
-                    let alone = anchors(&tokens[at..at + length], length);
-                    prop_assert_eq!(alone.len(), 1);
-                    prop_assert_eq!(alone[0].hash, anchor.hash);
+                    let run_anchors = anchors(&tokens[at..at + length], length);
+                    prop_assert_eq!(run_anchors.len(), 1);
+                    prop_assert_eq!(run_anchors[0].hash, anchor.hash);
                 }
                 run += anchor.runs;
             }

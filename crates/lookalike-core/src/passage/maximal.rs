@@ -118,7 +118,7 @@ struct SharedInterval {
     start: u32,
     places: u32,
     /// The number of places whose document already has an earlier place in the interval.
-    again: u32,
+    repeats: u32,
     /// The first place, by the order of documents and the position.
     first: u32,
     /// The passage, if a maximal run has the shared tokens.
@@ -147,11 +147,11 @@ impl PassageCollector<'_> {
                 let first = place;
                 let common = next;
                 let places = 0;
-                let again = 0;
+                let repeats = 0;
                 let passage = None;
-                self.open.push(SharedInterval { common, start, places, again, first, passage });
+                self.open.push(SharedInterval { common, start, places, repeats, first, passage });
             }
-            self.count_again(index as u32, place);
+            self.count_repeat(index as u32, place);
             self.add(place, maximal[place as usize] > 0);
             self.close(next);
         }
@@ -160,7 +160,7 @@ impl PassageCollector<'_> {
     /// Counts a repeated place of a document, in the innermost interval that also contains the
     /// document's previous place (Hui, *Color Set Size Problem with Applications to String
     /// Matching*, 1992).
-    fn count_again(&mut self, index: u32, place: u32) {
+    fn count_repeat(&mut self, index: u32, place: u32) {
         let document = self.unitigs.places[place as usize].document;
         let before = std::mem::replace(&mut self.latest[document as usize], index);
         if before == NONE {
@@ -168,7 +168,7 @@ impl PassageCollector<'_> {
         }
         let inside = self.open.partition_point(|interval| interval.start <= before);
         if let Some(interval) = inside.checked_sub(1).and_then(|at| self.open.get_mut(at)) {
-            interval.again += 1;
+            interval.repeats += 1;
         }
     }
 
@@ -203,7 +203,7 @@ impl PassageCollector<'_> {
                 let first = self.unitigs.places[inner.first as usize];
                 let passage = &mut self.found.passages[passage as usize];
                 passage.places = inner.places;
-                passage.documents = inner.places - inner.again;
+                passage.documents = inner.places - inner.repeats;
                 passage.document = first.document;
                 passage.position = first.position;
             }
@@ -213,7 +213,7 @@ impl PassageCollector<'_> {
                 let first = self.earlier(first, inner.first);
                 if let Some(outer) = self.open.last_mut() {
                     outer.places += inner.places;
-                    outer.again += inner.again;
+                    outer.repeats += inner.repeats;
                     outer.first = first;
                 }
             } else if next > 0 {
@@ -375,8 +375,8 @@ mod tests {
             least in 1_usize..6,
         ) {
             for order in orders(documents.len()) {
-                let want = expected(&documents, least, &order);
-                prop_assert_eq!(found(&documents, least, &order), want);
+                let passages = expected(&documents, least, &order);
+                prop_assert_eq!(found(&documents, least, &order), passages);
             }
         }
 

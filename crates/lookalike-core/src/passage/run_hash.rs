@@ -48,9 +48,9 @@ impl RunHasher {
             first.iter().fold(0, |hash, token| add(multiply(hash, self.base), reduce(*token)));
         take(hash);
         for (old, new) in tokens.iter().zip(&tokens[self.length..]) {
-            let gone = multiply(self.leading, reduce(*old));
+            let removed = multiply(self.leading, reduce(*old));
             hash = add(multiply(hash, self.base), reduce(*new));
-            hash = add(hash, MODULUS - gone);
+            hash = add(hash, MODULUS - removed);
             take(hash);
         }
     }
@@ -88,21 +88,21 @@ mod tests {
             after in prop::collection::vec(any::<u64>(), 0..9),
         ) {
             let hasher = RunHasher::new(run.len(), 7);
-            let mut alone = Vec::new();
-            hasher.hash(&run, |hash| alone.push(hash));
+            let mut run_hashes = Vec::new();
+            hasher.hash(&run, |hash| run_hashes.push(hash));
             let all: Vec<u64> = [&before[..], &run, &after].concat();
             let mut hashes = Vec::new();
             hasher.hash(&all, |hash| hashes.push(hash));
             prop_assert_eq!(hashes.len(), all.len() - run.len() + 1);
-            prop_assert_eq!(hashes[before.len()], alone[0]);
+            prop_assert_eq!(hashes[before.len()], run_hashes[0]);
         }
     }
 
     #[test]
     fn multiply_reduces_by_the_modulus() {
         for (a, b) in [(0, 5), (1, MODULUS - 1), (MODULUS - 1, MODULUS - 1), (1 << 60, 1 << 60)] {
-            let want = u128::from(a) * u128::from(b) % u128::from(MODULUS);
-            assert_eq!(u128::from(multiply(a, b)), want, "{a} · {b}");
+            let expected = u128::from(a) * u128::from(b) % u128::from(MODULUS);
+            assert_eq!(u128::from(multiply(a, b)), expected, "{a} · {b}");
         }
     }
 

@@ -79,8 +79,8 @@ fn sorted(sequences: &impl Sequences, lengths: &[u32]) -> Vec<u32> {
         ranks: vec![0; n],
         keys: (0..n).map(|at| sequences.symbol(at).saturating_add(1)).collect(),
     };
-    let whole = 0..n;
-    let mut unsorted = vec![whole];
+    let all_places = 0..n;
+    let mut unsorted = vec![all_places];
     let mut length = 0_u32;
     while !unsorted.is_empty() {
         let mut next = Vec::new();
@@ -134,8 +134,8 @@ impl SuffixSorter {
     fn set_keys(&mut self, range: Range<usize>, lengths: &[u32], length: u32) {
         for &place in &self.places[range] {
             let has_more = lengths[place as usize] > length;
-            let behind = place as usize + length as usize;
-            self.keys[place as usize] = if has_more { self.ranks[behind] + 1 } else { 0 };
+            let next_place = place as usize + length as usize;
+            self.keys[place as usize] = if has_more { self.ranks[next_place] + 1 } else { 0 };
         }
     }
 }
@@ -208,11 +208,11 @@ mod tests {
             texts in prop::collection::vec(prop::collection::vec(0_u32..3, 1..20), 0..6),
         ) {
             let texts = Texts(texts);
-            let mut want: Vec<u32> = (0..texts.len() as u32).collect();
-            want.sort_by_key(|place| (texts.end(*place as usize), *place));
+            let mut expected: Vec<u32> = (0..texts.len() as u32).collect();
+            expected.sort_by_key(|place| (texts.end(*place as usize), *place));
             let order = SuffixOrder::new(&texts);
-            prop_assert_eq!(&order.places, &want);
-            for (pair, common) in want.windows(2).zip(order.common.iter().skip(1)) {
+            prop_assert_eq!(&order.places, &expected);
+            for (pair, common) in expected.windows(2).zip(order.common.iter().skip(1)) {
                 let (a, b) = (texts.end(pair[0] as usize), texts.end(pair[1] as usize));
                 let shared = a.iter().zip(b).take_while(|(a, b)| a == b).count();
                 prop_assert_eq!(*common as usize, shared);

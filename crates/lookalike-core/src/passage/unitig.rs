@@ -176,13 +176,13 @@ impl Unitigs {
     /// Returns true if the next place begins one run after the end of `place`, so that a repeated
     /// run may continue from one to the other.
     pub fn continues(&self, place: usize) -> bool {
-        let Some([here, next]) =
+        let Some([current, next]) =
             self.places.get(place..place + 2).and_then(<[_]>::first_chunk::<2>)
         else {
             return false;
         };
-        let end = u64::from(here.position) + u64::from(self.runs[here.unitig as usize]);
-        here.document == next.document && end == u64::from(next.position)
+        let end = u64::from(current.position) + u64::from(self.runs[current.unitig as usize]);
+        current.document == next.document && end == u64::from(next.position)
     }
 }
 
@@ -196,7 +196,7 @@ fn next_classes<E>(
     // everywhere.
     let mut next: Vec<u32> = (0..classes as u32).collect();
     let mut previous = next.clone();
-    let meet = |known: &mut u32, class: u32, neighbour: u32| {
+    let record_neighbour = |known: &mut u32, class: u32, neighbour: u32| {
         *known = if *known == class || *known == neighbour { neighbour } else { NONE };
     };
     let mut before: Option<RepeatedRun> = None;
@@ -205,13 +205,17 @@ fn next_classes<E>(
         let is_next = |old: &RepeatedRun| is_neighbour(*old, run) && old.class != run.class;
         let joined = before.filter(is_next);
         if let Some(old) = before.replace(run) {
-            meet(&mut next[old.class as usize], old.class, joined.map_or(NONE, |_| run.class));
+            record_neighbour(
+                &mut next[old.class as usize],
+                old.class,
+                joined.map_or(NONE, |_| run.class),
+            );
         }
         let old = joined.map_or(NONE, |old| old.class);
-        meet(&mut previous[run.class as usize], run.class, old);
+        record_neighbour(&mut previous[run.class as usize], run.class, old);
     }
     if let Some(last) = before {
-        meet(&mut next[last.class as usize], last.class, NONE);
+        record_neighbour(&mut next[last.class as usize], last.class, NONE);
     }
     for (class, next) in (0..).zip(&mut next) {
         if *next != NONE && previous[*next as usize] != class {
@@ -249,13 +253,13 @@ mod tests {
     #[test]
     fn runs_with_equal_places_are_joined() {
         let found = unitigs(&["--abcdefgh", "abcdefgh..", "+cdef"], 3);
-        let want = [
+        let expected = [
             ("abcd", vec![(0, 2), (1, 0)]),
             ("cdef", vec![(0, 4), (1, 2), (2, 1)]),
             ("efgh", vec![(0, 6), (1, 4)]),
         ];
-        let want = want.map(|(text, places)| (text.to_owned(), places));
-        assert_eq!(found, want);
+        let expected = expected.map(|(text, places)| (text.to_owned(), places));
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -263,8 +267,8 @@ mod tests {
         let found = unitigs(&["aaaaa"], 2);
         assert_eq!(found, [("aa".to_owned(), vec![(0, 0), (0, 1), (0, 2), (0, 3)])]);
         let found = unitigs(&["ababab"], 2);
-        let want = [("ab", vec![(0, 0), (0, 2), (0, 4)]), ("ba", vec![(0, 1), (0, 3)])];
-        assert_eq!(found, want.map(|(text, places)| (text.to_owned(), places)));
+        let expected = [("ab", vec![(0, 0), (0, 2), (0, 4)]), ("ba", vec![(0, 1), (0, 3)])];
+        assert_eq!(found, expected.map(|(text, places)| (text.to_owned(), places)));
         // The second document ends where the run of the first continues.
         assert_eq!(unitigs(&["abcdx", "abcd", "bcdx"], 3).len(), 3);
     }

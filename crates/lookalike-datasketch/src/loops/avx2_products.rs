@@ -149,14 +149,14 @@ fn blocks_mut(numbers: &mut [u64]) -> &mut [Numbers] {
 /// permutations. Returns the number of these permutations.
 #[target_feature(enable = "avx2")]
 pub(super) fn affine(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) -> usize {
-    let (factors, done) = blocks(a);
+    let (factors, processed) = blocks(a);
     in_halves(hashes, |lows, highs| {
         let least = blocks_mut(minima).iter_mut();
         for ((a, b), least) in factors.iter().zip(blocks(b).0).zip(least) {
             lower_affine(a, b, lows, highs, least);
         }
     });
-    done
+    processed
 }
 
 #[target_feature(enable = "avx2")]
@@ -195,7 +195,7 @@ pub(super) fn legacy(
     minima: &mut [u64],
     plain: impl Fn(&[u64], &[u64], &[u64], &mut [u64]),
 ) -> usize {
-    let (factors, done) = blocks(a);
+    let (factors, processed) = blocks(a);
     let mut start = 0;
     in_halves(hashes, |lows, highs| {
         let hashes = &hashes[start..start + lows.len()];
@@ -213,7 +213,7 @@ pub(super) fn legacy(
             }
         }
     });
-    done
+    processed
 }
 
 /// Returns `false` and changes nothing if a value may be wrong.
@@ -227,8 +227,8 @@ fn lower_legacy<const IS_NARROW: bool>(
 ) -> bool {
     let permutations: [_; GROUPS] = from_fn(|group| PermutationVector::new(&a[group], &b[group]));
     // Every value is below 2³², so a minimum above that can be lowered to `u32::MAX`.
-    let below = minima.map(|eight| eight.map(|least| least.min(u64::from(u32::MAX))));
-    let mut least = below.map(|eight| Halves::load(&eight).lower);
+    let bounded = minima.map(|eight| eight.map(|least| least.min(u64::from(u32::MAX))));
+    let mut least = bounded.map(|eight| Halves::load(&eight).lower);
     let zero = _mm256_setzero_si256();
     let mut most = zero;
     for (&low, &high) in lows.iter().zip(highs) {

@@ -127,8 +127,8 @@ fn affine64_avx2(a: &[u64], b: &[u64], hashes: &mut [u64], minima: &mut [u64]) {
     for hash in &mut *hashes {
         *hash = mix64(*hash);
     }
-    let done = avx2_products::affine(a, b, hashes, minima);
-    affine64_mixed(&a[done..], &b[done..], hashes, &mut minima[done..]);
+    let processed = avx2_products::affine(a, b, hashes, minima);
+    affine64_mixed(&a[processed..], &b[processed..], hashes, &mut minima[processed..]);
 }
 
 #[inline(always)]
@@ -152,8 +152,8 @@ fn legacy_body(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn legacy_avx2(a: &[u64], b: &[u64], hashes: &[u64], minima: &mut [u64]) {
-    let done = avx2_products::legacy(a, b, hashes, minima, legacy_body);
-    legacy_body(&a[done..], &b[done..], hashes, &mut minima[done..]);
+    let processed = avx2_products::legacy(a, b, hashes, minima, legacy_body);
+    legacy_body(&a[processed..], &b[processed..], hashes, &mut minima[processed..]);
 }
 
 #[inline(always)]

@@ -1,13 +1,12 @@
 //! SHA-1 of eight short tokens at a time, one in each lane of a vector.
 //!
-//! Measured on a processor with AVX2 and SHA-1 instructions (Zen 3), with words of 1 to 13 bytes: a
-//! token takes 19 ns in lanes, of which the rounds take 16 ns. A token takes 30 ns by the
-//! instructions, which need 80 cycles per token. Lanes that read tokens from copies in blocks took
-//! 27 ns, because a vector cannot be loaded from memory that was just written in parts.
+//! Measured on a processor with AVX2 and SHA-1 instructions (Zen 3, November 2026): a token takes
+//! 19 ns in lanes, and 30 ns by the SHA-1 instructions. `cargo run --release --package
+//! lookalike-datasketch --example instruction_sets` measures both, with tokens of 7 to 14 bytes.
+//! The rounds alone took 16 ns. Lanes that read tokens from copies took 27 ns, because loading a
+//! vector from memory that was just written in parts is slow.
 //!
-//! `cargo run --release --package lookalike-datasketch --example instruction_sets` measures these
-//! figures (November 2026). The crate `sha1` hashes one message at a time; it has not been
-//! compared.
+//! The crate `sha1` hashes one message at a time; it has not been compared.
 #![expect(
     unsafe_code,
     reason = "tokens are read up to their ends, and no further, by masked loads"
@@ -27,7 +26,8 @@ use super::start::START;
 pub(super) const LANES: usize = 8;
 /// Length in bytes of the longest token that fits into a block with its terminator and its length.
 pub(super) const LONGEST: usize = 55;
-/// Length in bytes of the longest token that fits into the first half of a block.
+/// Length in bytes of the longest token that fits into the first half of a block with its
+/// terminator.
 pub(super) const LONGEST_IN_HALF: usize = 31;
 
 pub(super) const CONSTANTS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
@@ -63,7 +63,6 @@ pub(super) fn first_bytes(a: __m256i, b: __m256i) -> [u64; LANES] {
 }
 
 /// The words `from` to `from` + 7 of the blocks of all tokens, one vector for each word.
-// Not a closure: closures are compiled without the vector instructions and pass vectors in memory.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn eight_words(tokens: &[&[u8]; LANES], from: usize) -> [__m256i; 8] {
@@ -104,14 +103,14 @@ fn half(token: &[u8], from: usize) -> __m256i {
     let is_whole = _mm256_cmpgt_epi32(count, places);
     let start = token.as_ptr().wrapping_add(4 * from);
     // SAFETY: the mask excludes words that are not entirely in the token.
-    let whole = unsafe { _mm256_maskload_epi32(start.cast(), is_whole) };
+    let words = unsafe { _mm256_maskload_epi32(start.cast(), is_whole) };
     let rest = 8 * (length % 4);
     let last = match token.last_chunk::<4>() {
         Some(last) => (u64::from(u32::from_le_bytes(*last)) >> (32 - rest)) as u32,
         None => token.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)),
     };
     let last = _mm256_set1_epi32((last | 0x80 << rest).cast_signed());
-    _mm256_or_si256(whole, _mm256_and_si256(last, _mm256_cmpeq_epi32(count, places)))
+    _mm256_or_si256(words, _mm256_and_si256(last, _mm256_cmpeq_epi32(count, places)))
 }
 
 /// Reverses the bytes of each word.
@@ -160,7 +159,8 @@ impl LaneRounds {
         self.five::<QUARTER, 15>();
     }
 
-    /// Runs five rounds, after which every part of the state is back in its place.
+    /// Runs five rounds. Each moves the five words of the state by one place, so that no register
+    /// has to be moved after five.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn five<const QUARTER: usize, const FIRST: usize>(&mut self) {
@@ -194,8 +194,8 @@ impl LaneRounds {
         let mixed = match QUARTER {
             0 => xor(d, _mm256_and_si256(b, xor(c, d))),
             2 => {
-                let either = _mm256_and_si256(d, _mm256_or_si256(b, c));
-                _mm256_or_si256(_mm256_and_si256(b, c), either)
+                let with_d = _mm256_and_si256(d, _mm256_or_si256(b, c));
+                _mm256_or_si256(_mm256_and_si256(b, c), with_d)
             }
             _ => xor(b, xor(c, d)),
         };

@@ -33,7 +33,7 @@ pub(super) fn hash(tokens: &[&[u8]; LANES]) -> [u64; LANES] {
         words_of(tokens, 8, &mut words);
     }
     let [low, high] = halves_of(tokens);
-    words[15] = both(bits(low), bits(high));
+    words[15] = join_halves(bits(low), bits(high));
     let [a, b, c, d, e] = START;
     let mut rounds = WideRounds { state: [all(a), all(b), all(c), all(d), all(e)], words };
     rounds.twenty::<0, CHOICE>();
@@ -66,7 +66,7 @@ fn words_of(tokens: &[&[u8]; LANES], from: usize, words: &mut [__m512i; 16]) {
     let low = lanes::eight_words(low_tokens, from);
     let high = lanes::eight_words(high_tokens, from);
     for k in 0..8 {
-        words[from + k] = both(low[k], high[k]);
+        words[from + k] = join_halves(low[k], high[k]);
     }
 }
 
@@ -137,7 +137,7 @@ impl WideRounds {
 /// Joins a lower and an upper half to a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn both(low: __m256i, high: __m256i) -> __m512i {
+fn join_halves(low: __m256i, high: __m256i) -> __m512i {
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 

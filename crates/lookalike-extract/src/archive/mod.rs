@@ -72,12 +72,12 @@ pub(crate) fn walk_tar<E: From<ExtractError>>(
             }
             TarNext::More { .. } => {
                 let at = bytes.len() - rest.len();
-                let what = if rest.is_empty() {
+                let message = if rest.is_empty() {
                     "the archive ends without its mark: files may be missing".to_owned()
                 } else {
                     format!("the archive ends in the entry at byte {at}")
                 };
-                return Err(ExtractError::damaged(what).into());
+                return Err(ExtractError::damaged(message).into());
             }
             TarNext::Entry { entry, bytes } => {
                 rest = &rest[bytes..];

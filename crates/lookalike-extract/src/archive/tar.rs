@@ -72,7 +72,7 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         let more = |end: u64| Ok(TarNext::More { at_least: end });
         let Some(header) = bytes.get(at..at + BLOCK) else { return more((at + BLOCK) as u64) };
         if header.iter().all(|&b| b == 0) {
-            let entry = TarNext::Entry { entry: headers.alone(), bytes: at };
+            let entry = TarNext::Entry { entry: headers.entry_without_file(), bytes: at };
             return Ok(if at == 0 { TarNext::End } else { entry });
         }
         check(header)?;
@@ -88,8 +88,8 @@ pub fn next_entry(bytes: &[u8]) -> Result<TarNext<'_>, ExtractError> {
         }
         let mut start = at + BLOCK;
         if kind == b'S' {
-            match behind_map(bytes, at) {
-                Ok(behind) => start = behind,
+            match sparse_content_start(bytes, at) {
+                Ok(content_start) => start = content_start,
                 Err(needed) => return more(needed as u64),
             }
         }
@@ -129,12 +129,12 @@ pub fn lone_zeros() -> ExtractError {
 
 /// Start of the content of a GNU sparse file, which follows the map. A flag in each block of the
 /// map announces another block. The error is the number of bytes needed.
-fn behind_map(bytes: &[u8], header: usize) -> Result<usize, usize> {
+fn sparse_content_start(bytes: &[u8], header: usize) -> Result<usize, usize> {
     let mut start = header + BLOCK;
-    let mut goes_on = bytes[header + 482];
-    while goes_on != 0 {
+    let mut flag = bytes[header + 482];
+    while flag != 0 {
         let block = bytes.get(start..start + BLOCK).ok_or(start + BLOCK)?;
-        goes_on = block[504];
+        flag = block[504];
         start += BLOCK;
     }
     Ok(start)
@@ -151,8 +151,9 @@ impl ExtendedHeaders {
                 b"path" if !self.sparse => self.name = Some(value.to_vec()),
                 b"size" => {
                     let size = text(value).and_then(|v| v.parse().ok());
-                    let what = || ExtractError::damaged("a pax header whose size is not a number");
-                    self.size = Some(size.ok_or_else(what)?);
+                    let invalid_size =
+                        || ExtractError::damaged("a pax header whose size is not a number");
+                    self.size = Some(size.ok_or_else(invalid_size)?);
                 }
                 b"mtime" => self.modified = text(value).and_then(decimal),
                 b"GNU.sparse.name" => {
@@ -168,7 +169,7 @@ impl ExtendedHeaders {
 
     /// The entry for headers without a file: a global header, as in an empty archive, or the
     /// headers of a missing file.
-    fn alone(&self) -> TarEntry<'static> {
+    fn entry_without_file(&self) -> TarEntry<'static> {
         let name = String::from_utf8_lossy(self.name.as_deref().unwrap_or_default());
         TarEntry {
             name: clean(&name, false),

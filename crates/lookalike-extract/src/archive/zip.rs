@@ -100,8 +100,8 @@ pub fn zip_entries<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<ZipEntries, ExtractError> {
     let size = reader.seek(SeekFrom::End(0)).map_err(|e| unreadable(&e))?;
-    let own = Limits { members: limits.members_of(size), ..*limits };
-    let options = ExtractOptions { limits: own, ..ExtractOptions::default() };
+    let archive_limits = Limits { members: limits.members_of(size), ..*limits };
+    let options = ExtractOptions { limits: archive_limits, ..ExtractOptions::default() };
     list(reader, &LimitTracker::new(&options)).map_err(|failure| match failure {
         // Names the value of the option, not the limit of this archive.
         ExtractError::Limit { .. } => ExtractError::limited(LimitKind::Members, limits.members),
@@ -478,8 +478,8 @@ impl<R: Read + Seek> ZipReader<'_, R> {
                 if fixed.starts_with(CENTRAL) {
                     break "its list of names is cut off".to_owned();
                 }
-                let here = if fixed.is_empty() { "the archive ends" } else { "no header is" };
-                break format!("{here} at byte {at}, and its list of names is missing");
+                let problem = if fixed.is_empty() { "the archive ends" } else { "no header is" };
+                break format!("{problem} at byte {at}, and its list of names is missing");
             };
             let name_len = u64::from(name_len);
             let extra_len = u64::from(extra_len);
@@ -493,12 +493,12 @@ impl<R: Read + Seek> ZipReader<'_, R> {
             let mut entry = header.entry(name, extra);
             entry.header_offset = at;
             entry.data_offset = at + 30 + name_len + extra_len;
-            let mut behind = 0;
+            let mut descriptor_bytes = 0;
             if described && entry.kind != EntryKind::Folder {
-                behind = self.described_sizes(&mut entry)?;
+                descriptor_bytes = self.described_sizes(&mut entry)?;
             }
             let end = entry.data_offset.checked_add(entry.compressed_size);
-            let end = end.filter(|&end| end <= self.size && (!described || behind > 0));
+            let end = end.filter(|&end| end <= self.size && (!described || descriptor_bytes > 0));
             if end.is_none() && entry.kind != EntryKind::Folder {
                 entry.failure =
                     Some(ExtractError::damaged("it is cut off: the archive ends in it"));
@@ -506,7 +506,7 @@ impl<R: Read + Seek> ZipReader<'_, R> {
             entries.push(entry);
             check_listed(entries.len(), self.tracker)?;
             match end {
-                Some(end) => at = end + behind,
+                Some(end) => at = end + descriptor_bytes,
                 None => break format!("the archive ends in the file at byte {at}"),
             }
         };

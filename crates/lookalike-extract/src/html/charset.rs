@@ -30,8 +30,8 @@ pub(super) fn decode<'a>(
     if nuls > bytes.len() / NULS + 1 {
         return None;
     }
-    let without: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    crate::encoding::decode(&without, encoding).map(|text| Cow::Owned(text.into_owned()))
+    let without_nul: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    crate::encoding::decode(&without_nul, encoding).map(|text| Cow::Owned(text.into_owned()))
 }
 
 /// The encoding declared in an XML declaration or a `meta` (prescan of the HTML standard).

@@ -272,9 +272,9 @@ impl TagName {
     #[inline]
     pub(super) fn push(&mut self, more: &[u8]) {
         let room = &mut self.bytes[self.length..];
-        let taken = more.len().min(room.len());
-        room[..taken].copy_from_slice(&more[..taken]);
-        self.length += taken;
+        let count = more.len().min(room.len());
+        room[..count].copy_from_slice(&more[..count]);
+        self.length += count;
     }
 
     /// As [`Self::push`], in lower case.

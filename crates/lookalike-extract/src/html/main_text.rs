@@ -158,10 +158,10 @@ impl RegionAnalysis<'_> {
     /// as the text before it.
     fn foot(&self, blocks: &[usize]) -> usize {
         let all: usize = blocks.iter().map(|block| self.length(*block)).sum();
-        let mut behind = 0;
+        let mut following = 0;
         for (at, block) in blocks.iter().enumerate().rev() {
-            behind += self.length(*block);
-            if behind > FOOT || behind * 3 > all {
+            following += self.length(*block);
+            if following > FOOT || following * 3 > all {
                 break;
             }
             if self.is_copyright(*block) {

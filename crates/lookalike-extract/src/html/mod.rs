@@ -75,17 +75,17 @@ fn text_as(
 /// Appends the chosen blocks, or all blocks if `chosen` is `None`.
 fn collect(text: &PageText, chosen: Option<&[bool]>, out: &mut String) {
     // The bytes are valid UTF-8, like the page. The lossy conversion only avoids a panic.
-    let put = |out: &mut String, bytes: &[u8]| match std::str::from_utf8(bytes) {
+    let append = |out: &mut String, bytes: &[u8]| match std::str::from_utf8(bytes) {
         Ok(text) => out.push_str(text),
         Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
     };
-    let Some(chosen) = chosen else { return put(out, &text.bytes) };
+    let Some(chosen) = chosen else { return append(out, &text.bytes) };
     let mut block = 0;
     while block < chosen.len() {
         let run = chosen[block..].iter().take_while(|chosen| **chosen).count();
         if run > 0 {
             let bytes = &text.bytes[text.blocks[block].start..text.end_of(block + run - 1)];
-            put(out, if out.is_empty() { bytes.trim_ascii_start() } else { bytes });
+            append(out, if out.is_empty() { bytes.trim_ascii_start() } else { bytes });
         }
         block += run.max(1);
     }

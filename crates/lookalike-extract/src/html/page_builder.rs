@@ -197,8 +197,8 @@ impl<'a> PageBuilder<'a> {
 
     /// Whether an element is in foreign content: a drawing or formula.
     fn in_foreign(&self, element: Element) -> bool {
-        let is = |foreign| element == foreign || self.stack.has(foreign);
-        is(Element::Svg) || is(Element::Math)
+        let is_in = |foreign| element == foreign || self.stack.has(foreign);
+        is_in(Element::Svg) || is_in(Element::Math)
     }
 
     /// The kind of region that an element begins.

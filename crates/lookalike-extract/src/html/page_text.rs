@@ -137,7 +137,7 @@ impl PageText {
                 return;
             }
             let (run, after) = rest.split_at(collapsed_prefix(rest));
-            self.put(run, link, false);
+            self.append(run, link, false);
             rest = after;
         }
     }
@@ -149,10 +149,10 @@ impl PageText {
         if self.cut && text.trim_ascii().is_empty() {
             return;
         }
-        self.put(text, link, true);
+        self.append(text, link, true);
     }
 
-    fn put(&mut self, text: &[u8], link: bool, verbatim: bool) {
+    fn append(&mut self, text: &[u8], link: bool, verbatim: bool) {
         let start = self.bytes.len();
         let gap = match std::mem::replace(&mut self.gap, Gap::None) {
             Gap::None => None,
@@ -237,13 +237,13 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_build_the_same_text(text in "([a-c]{1,9}[ \n\t]{1,2}){0,30}") {
-            let mut whole = PageText::new();
-            whole.push(text.as_bytes(), false);
+            let mut expected = PageText::new();
+            expected.push(text.as_bytes(), false);
             let mut pieces = PageText::new();
             for piece in text.as_bytes().chunks(1) {
                 pieces.push(piece, false);
             }
-            prop_assert_eq!(whole.bytes, pieces.bytes);
+            prop_assert_eq!(expected.bytes, pieces.bytes);
         }
     }
 

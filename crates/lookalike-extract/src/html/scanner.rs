@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn numeric_references_match_the_standard() {
-        for (digits, wanted) in [
+        for (digits, expected) in [
             ("65", Some('A')),
             ("x1F600", Some('\u{1f600}')),
             ("8217", Some('\u{2019}')),
@@ -298,17 +298,17 @@ mod tests {
             ("99999999", None),
             ("xfffffff", None),
         ] {
-            assert_eq!(numbered(digits.as_bytes()), wanted, "{digits}");
+            assert_eq!(numbered(digits.as_bytes()), expected, "{digits}");
             assert_same(&format!("<pre>a&#{digits};\nb"));
         }
     }
 
     #[test]
     fn pieces_have_their_length() {
-        for (rest, wanted) in
+        for (rest, expected) in
             [("a-->b", Some(4)), (">", Some(1)), ("->", Some(2)), ("a--!>", Some(5))]
         {
-            assert_eq!(comment(rest.as_bytes()), wanted, "{rest}");
+            assert_eq!(comment(rest.as_bytes()), expected, "{rest}");
         }
         assert_eq!(comment(b"a->b"), None);
         assert_eq!(end_tag(b"a</b></STYLEX></Style\t>", b"style"), Some(14));

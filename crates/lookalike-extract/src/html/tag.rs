@@ -118,7 +118,7 @@ impl Tag {
     pub(super) fn push_value(&mut self, value: &[u8]) {
         if self.phase == AttributePhase::Name {
             self.value.clear();
-            self.phase = AttributePhase::Value(self.wanted());
+            self.phase = AttributePhase::Value(self.used_attribute());
         }
         if matches!(self.phase, AttributePhase::Value(Some(_))) {
             let room = VALUE_BYTES.saturating_sub(self.value.len());
@@ -127,7 +127,7 @@ impl Tag {
     }
 
     /// The attribute, if this element uses it.
-    fn wanted(&mut self) -> Option<Attribute> {
+    fn used_attribute(&mut self) -> Option<Attribute> {
         let element = self.element();
         Some(match (element, self.attribute.get()) {
             (Element::Meta, b"name" | b"property" | b"http-equiv" | b"itemprop")
@@ -154,7 +154,7 @@ impl Tag {
             AttributePhase::None => return,
             AttributePhase::Name => {
                 self.value.clear();
-                self.wanted()
+                self.used_attribute()
             }
             AttributePhase::Value(attribute) => attribute,
         };

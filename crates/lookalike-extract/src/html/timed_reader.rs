@@ -44,12 +44,12 @@ impl Reader for &mut TimedReader<'_> {
     }
 
     #[inline]
-    fn try_read_string(&mut self, wanted: &[u8], exactly: bool) -> Result<bool, ExtractError> {
-        let Some(next) = self.rest.get(..wanted.len()) else { return Ok(false) };
-        if next != wanted && (exactly || !next.eq_ignore_ascii_case(wanted)) {
+    fn try_read_string(&mut self, expected: &[u8], exactly: bool) -> Result<bool, ExtractError> {
+        let Some(next) = self.rest.get(..expected.len()) else { return Ok(false) };
+        if next != expected && (exactly || !next.eq_ignore_ascii_case(expected)) {
             return Ok(false);
         }
-        self.advance(wanted.len())?;
+        self.advance(expected.len())?;
         Ok(true)
     }
 

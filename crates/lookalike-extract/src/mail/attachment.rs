@@ -58,7 +58,7 @@ pub(super) fn declared<'p>(part: &'p MailPart<'_>) -> Option<&'p str> {
 #[derive(Default)]
 pub(super) struct AttachmentNames {
     count: usize,
-    taken: UniqueNames,
+    names: UniqueNames,
 }
 
 impl AttachmentNames {
@@ -75,7 +75,7 @@ impl AttachmentNames {
     }
 
     fn unique(&mut self, name: &str) -> String {
-        let number = self.taken.number_as(name, |number| numbered(name, number));
+        let number = self.names.number_as(name, |number| numbered(name, number));
         number.map_or_else(|| name.to_owned(), |number| numbered(name, number))
     }
 }
@@ -130,8 +130,8 @@ mod tests {
             ("x. ", "x"),
             (".profile", ".profile"),
         ];
-        for (name, wanted) in cases {
-            assert_eq!(safe(name), wanted, "{name:?}");
+        for (name, expected) in cases {
+            assert_eq!(safe(name), expected, "{name:?}");
         }
         let long = safe(&format!("{}.pdf", "é".repeat(300)));
         assert!(long.len() <= NAME_BYTES && long.ends_with("é.pdf"), "{long}");

@@ -112,22 +112,22 @@ impl<'r, 'a> BodyReader<'r, 'a> {
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> + use<'r, 'a> {
         let parts = self.parts;
         let end = parts[parent].end;
-        let within = move |child: usize| (child < end).then_some(child);
-        std::iter::successors(within(parent + 1), move |child| within(parts[*child].end))
+        let checked = move |child: usize| (child < end).then_some(child);
+        std::iter::successors(checked(parent + 1), move |child| checked(parts[*child].end))
     }
 
     /// The first text of a wanted media type in a part.
-    fn leaf(&self, within: usize, wanted: fn(&str) -> bool) -> Option<usize> {
-        (within..self.parts[within].end).find(|number| {
+    fn leaf(&self, parent: usize, is_wanted: fn(&str) -> bool) -> Option<usize> {
+        (parent..self.parts[parent].end).find(|number| {
             let part = &self.parts[*number];
-            part.role == PartRole::Leaf && wanted(&part.media) && is_text(part, *number)
+            part.role == PartRole::Leaf && is_wanted(&part.media) && is_text(part, *number)
         })
     }
 
     /// Hides all alternatives except one.
     fn choose(&mut self, parent: usize) -> Result<(), ExtractError> {
-        let find = |wanted: fn(&str) -> bool| {
-            self.children(parent).find_map(|child| Some((child, self.leaf(child, wanted)?)))
+        let find = |is_wanted: fn(&str) -> bool| {
+            self.children(parent).find_map(|child| Some((child, self.leaf(child, is_wanted)?)))
         };
         let page = find(is_page);
         let chosen = match (find(|media| media == "text/plain"), page) {
@@ -193,11 +193,11 @@ impl<'r, 'a> BodyReader<'r, 'a> {
         } else {
             plain::text(part, self.tracker)?
         };
-        let shown = text.trim_start();
-        if self.blank && shown.starts_with("-----BEGIN PGP MESSAGE-----") {
+        let trimmed = text.trim_start();
+        if self.blank && trimmed.starts_with("-----BEGIN PGP MESSAGE-----") {
             return Err(ExtractError::Encrypted);
         }
-        self.blank &= shown.is_empty();
+        self.blank &= trimmed.is_empty();
         self.tracker.charge_bytes(text.len())?;
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');

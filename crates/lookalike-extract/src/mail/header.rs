@@ -36,7 +36,7 @@ impl<'a> MailHeader<'a> {
             let next = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found + 1);
             let line = &bytes[at..next];
             let blank = line.iter().all(u8::is_ascii_whitespace);
-            if line.is_empty() || blank && (!is_fold(line) || !goes_on(&bytes[next..])) {
+            if line.is_empty() || blank && (!is_fold(line) || !continues(&bytes[next..])) {
                 header.keep(bytes, field, at);
                 return Ok((header, &bytes[next..]));
             }
@@ -84,7 +84,7 @@ fn is_fold(line: &[u8]) -> bool {
 }
 
 /// Whether a header continues after a line of blanks.
-fn goes_on(rest: &[u8]) -> bool {
+fn continues(rest: &[u8]) -> bool {
     let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
     colon(line).is_some() || is_fold(line) && !line.trim_ascii().is_empty()
 }
@@ -126,8 +126,8 @@ mod tests {
             (": x\n", (None, None, ": x\n")),
         ];
         for (text, (subject, to, body)) in cases {
-            let wanted = (subject.map(str::to_owned), to.map(str::to_owned), body.to_owned());
-            assert_eq!(cut(text), wanted, "{text:?}");
+            let expected = (subject.map(str::to_owned), to.map(str::to_owned), body.to_owned());
+            assert_eq!(cut(text), expected, "{text:?}");
         }
     }
 }

@@ -116,15 +116,18 @@ mod quotes {
 
     fn quotation(name: &[u8], tag: &[u8]) -> Option<QuotationExtent> {
         let tag = tag[..memchr(b'>', tag)?].to_ascii_lowercase();
-        let has = |text: &str| memmem::find(&tag, text.as_bytes()).is_some();
-        if has("divrplyfwdmsg") || has("appendonsend") || has("mail-editor-reference-message") {
+        let contains = |text: &str| memmem::find(&tag, text.as_bytes()).is_some();
+        if contains("divrplyfwdmsg")
+            || contains("appendonsend")
+            || contains("mail-editor-reference-message")
+        {
             return Some(QuotationExtent::Rest);
         }
         let named =
             ["gmail_quote", "yahoo_quoted", "moz-cite-prefix", "gmail_attr", "protonmail_quote"];
         let block = name.eq_ignore_ascii_case(b"blockquote")
-            && (has("cite") || has("quote\"") || has("border-left"));
-        (block || named.iter().any(|class| has(class))).then_some(QuotationExtent::Element)
+            && (contains("cite") || contains("quote\"") || contains("border-left"));
+        (block || named.iter().any(|class| contains(class))).then_some(QuotationExtent::Element)
     }
 
     #[cfg(test)]
@@ -141,9 +144,9 @@ mod quotes {
                 ("a<div", "a<div"),
                 ("<", "<"),
             ];
-            for (page, wanted) in cases {
+            for (page, expected) in cases {
                 let got = super::cut(page.as_bytes(), &mut || Ok(())).unwrap();
-                assert_eq!(str::from_utf8(&got).unwrap(), wanted, "{page:?}");
+                assert_eq!(str::from_utf8(&got).unwrap(), expected, "{page:?}");
             }
         }
     }

@@ -73,8 +73,8 @@ fn message_start(bytes: &[u8], at_end: bool) -> MessageStart {
         None if at_end => next,
         None => return MessageStart::Unknown,
     };
-    let yes = header::colon(next).is_some() || next.starts_with(b">From ");
-    if yes { MessageStart::Yes } else { MessageStart::No }
+    let is_start = header::colon(next).is_some() || next.starts_with(b">From ");
+    if is_start { MessageStart::Yes } else { MessageStart::No }
 }
 
 /// A message without the blank line at its end, and with its `From ` lines unescaped.
@@ -106,10 +106,10 @@ mod tests {
 
     fn messages(text: &[u8]) -> Vec<Vec<u8>> {
         let (mut rest, mut all) = (text, Vec::new());
-        while let Some((done, message)) = next_message(rest, true) {
-            assert!(done > 0);
+        while let Some((length, message)) = next_message(rest, true) {
+            assert!(length > 0);
             all.push(message.into_owned());
-            rest = &rest[done..];
+            rest = &rest[length..];
         }
         assert!(rest.is_empty());
         all
@@ -119,9 +119,9 @@ mod tests {
     fn streamed(text: &[u8], step: usize) -> Vec<Vec<u8>> {
         let (mut buffer, mut all, mut read) = (Vec::new(), Vec::new(), 0);
         loop {
-            while let Some((done, message)) = next_message(&buffer, read == text.len()) {
+            while let Some((length, message)) = next_message(&buffer, read == text.len()) {
                 all.push(message.into_owned());
-                buffer.drain(..done);
+                buffer.drain(..length);
             }
             if read == text.len() {
                 return all;
@@ -157,10 +157,10 @@ mod tests {
             ),
             (FROM.to_owned(), &[""]),
         ];
-        for (text, wanted) in cases {
+        for (text, expected) in cases {
             let got = messages(text.as_bytes());
             let got: Vec<_> = got.iter().map(|m| str::from_utf8(m).unwrap()).collect();
-            assert_eq!(got, wanted, "{text:?}");
+            assert_eq!(got, expected, "{text:?}");
         }
         assert!(messages(b"").is_empty());
     }

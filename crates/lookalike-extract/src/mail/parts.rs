@@ -310,8 +310,8 @@ mod tests {
             ("--\na\n--\n", None, &[]),
             ("", Some("x"), &[]),
         ];
-        for (body, boundary, wanted) in cases {
-            assert_eq!(cut_text(body, boundary), wanted, "{body:?} {boundary:?}");
+        for (body, boundary, expected) in cases {
+            assert_eq!(cut_text(body, boundary), expected, "{body:?} {boundary:?}");
         }
     }
 }

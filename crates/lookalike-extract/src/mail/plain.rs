@@ -20,11 +20,11 @@ pub(super) fn text<'a>(
     };
     tracker.check_time()?;
     let text = line_feeds(text);
-    let says = |name, value: &str| {
+    let has = |name, value: &str| {
         part.parameter(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
     };
     Ok(match &*part.media {
-        "text/plain" if says("format", "flowed") => Cow::Owned(flowed(&text, says("delsp", "yes"))),
+        "text/plain" if has("format", "flowed") => Cow::Owned(flowed(&text, has("delsp", "yes"))),
         "text/enriched" | "text/richtext" => Cow::Owned(unmarked(&text)),
         _ => text,
     })
@@ -53,27 +53,27 @@ fn line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
 fn flowed(text: &str, delete_space: bool) -> String {
     let mut out = String::with_capacity(text.len());
     // Quote depth of the unfinished paragraph.
-    let mut going_on: Option<usize> = None;
+    let mut open_depth: Option<usize> = None;
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         let depth = line.bytes().take_while(|byte| *byte == b'>').count();
         let content = &line[depth..];
         let content = content.strip_prefix(' ').unwrap_or(content);
         let signature = content == "-- ";
-        if going_on.is_some() && (going_on != Some(depth) || signature) {
+        if open_depth.is_some() && (open_depth != Some(depth) || signature) {
             out.push('\n');
-            going_on = None;
+            open_depth = None;
         }
-        if going_on.is_none() && depth > 0 {
+        if open_depth.is_none() && depth > 0 {
             out.extend(std::iter::repeat_n('>', depth));
             out.push(' ');
         }
         let flows = content.ends_with(' ') && !signature;
         if flows {
-            going_on = Some(depth);
+            open_depth = Some(depth);
             out.push_str(if delete_space { &content[..content.len() - 1] } else { content });
         } else {
-            going_on = None;
+            open_depth = None;
             out.push_str(content);
             out.push_str(end);
         }
@@ -119,15 +119,16 @@ mod tests {
             ("", false, ""),
             ("a \n", false, "a "),
         ];
-        for (text, delete, wanted) in cases {
-            assert_eq!(flowed(text, delete), wanted, "{text:?}");
+        for (text, delete, expected) in cases {
+            assert_eq!(flowed(text, delete), expected, "{text:?}");
         }
     }
 
     #[test]
     fn line_ends_are_line_feeds() {
-        for (text, wanted) in [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("\r\r\n", "\n\n"), ("a\r", "a\n")] {
-            assert_eq!(line_feeds(Cow::Borrowed(text)), wanted, "{text:?}");
+        for (text, expected) in [("a\r\nb\rc\nd", "a\nb\nc\nd"), ("\r\r\n", "\n\n"), ("a\r", "a\n")]
+        {
+            assert_eq!(line_feeds(Cow::Borrowed(text)), expected, "{text:?}");
         }
     }
 

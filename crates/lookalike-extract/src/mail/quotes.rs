@@ -202,8 +202,8 @@ fn quote(line: &str, rest: &str) -> Option<QuotedExtent> {
         if ends_with_colon(line) && VERBS.iter().any(|verb| line.contains(verb)) {
             let mut attribution = rest.lines().take(number + 1);
             let dated = attribution.any(|line| line.bytes().any(|byte| byte.is_ascii_digit()));
-            let mut below = rest.lines().skip(number + 1).take(4);
-            let quoted = below.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
+            let mut following = rest.lines().skip(number + 1).take(4);
+            let quoted = following.find(|line| !line.trim().is_empty()).is_some_and(is_marked);
             return match (quoted, opened && dated) {
                 (true, _) => Some(QuotedExtent::Lines(number + 1)),
                 (false, true) => Some(QuotedExtent::Rest),
@@ -280,8 +280,8 @@ mod tests {
                 "fyi\n---- Forwarded message ----\nFrom: x\nDate: y\nSubject: z\n\nold\n",
             ),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(cut_text(text, false, true), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(cut_text(text, false, true), expected, "{text:?}");
             assert_eq!(cut_text(text, true, true), text);
         }
     }
@@ -337,8 +337,8 @@ mod tests {
             (&kept, &kept),
             ("a\n-----BEGIN PGP SIGNATURE-----\nxyz\n", "a\n"),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(cut_text(text, true, false), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(cut_text(text, true, false), expected, "{text:?}");
         }
         assert_eq!(cut_text("a\n-- \nAnn\n> old\n", false, false), "a\n");
     }

@@ -115,8 +115,8 @@ impl MailSignatures {
         let count = |text: &str, most| text.split_whitespace().take(most).count();
         let words = |range: &Range<usize>| count(&text[range.clone()], usize::MAX);
         // With this many words, the message may lose all of its signatures.
-        let enough = 2 * self.ranges.iter().map(words).sum::<usize>();
-        let all = count(text, enough) as u64;
+        let limit = 2 * self.ranges.iter().map(words).sum::<usize>();
+        let all = count(text, limit) as u64;
         let most = if all > SHORT_MESSAGE as u64 { all / 2 } else { all };
         let mut first = self.ranges.len();
         for range in self.ranges.iter().rev() {

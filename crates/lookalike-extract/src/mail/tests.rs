@@ -14,9 +14,9 @@ fn read_with(bytes: &[u8], options: &ExtractOptions) -> Read {
     let (mut text, mut fields, mut attachments) = (String::new(), Fields::default(), Vec::new());
     let tracker = LimitTracker::new(options);
     let out = &mut TextOutput { tracker: &tracker, text: &mut text, fields: &mut fields };
-    let done = super::read(bytes, out, &mut attachments);
+    let result = super::read(bytes, out, &mut attachments);
     let owned = attachments.into_iter().map(|(name, bytes)| (name, Cow::into_owned(bytes)));
-    (done, text, fields, owned.collect())
+    (result, text, fields, owned.collect())
 }
 
 fn with_attachments() -> ExtractOptions {
@@ -26,8 +26,8 @@ fn with_attachments() -> ExtractOptions {
 /// The text of a message that can be read.
 fn text(message: &str) -> String {
     let options = ExtractOptions { quotes: true, signatures: true, ..ExtractOptions::default() };
-    let (done, text, ..) = read_with(message.as_bytes(), &options);
-    assert_eq!(done, Ok(()), "{message:?}");
+    let (result, text, ..) = read_with(message.as_bytes(), &options);
+    assert_eq!(result, Ok(()), "{message:?}");
     text
 }
 
@@ -45,8 +45,8 @@ const PDF: &str = "Content-Type: application/pdf; name=\"a.pdf\"\n\n%PDF-";
 
 /// Whether pages can be read. If not, prints that the test is skipped.
 fn reads_pages() -> bool {
-    let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
-    if done.is_ok() && text.trim() == "page" {
+    let (result, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
+    if result.is_ok() && text.trim() == "page" {
         return true;
     }
     lookalike_test_support::print_skipped("there is no reader of pages");
@@ -85,8 +85,8 @@ fn mail_text_contains_displayed_parts() {
         ("From a@b\nTo: c\n\ntext".to_owned(), "text"),
         (String::new(), ""),
     ];
-    for (message, wanted) in cases {
-        assert_eq!(text(&message), wanted, "{message:?}");
+    for (message, expected) in cases {
+        assert_eq!(text(&message), expected, "{message:?}");
     }
 }
 
@@ -105,8 +105,8 @@ fn html_parts_replace_plain_stubs() {
 
 #[test]
 fn unreadable_pages_are_not_empty_texts() {
-    let (done, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
-    assert!(done.is_err() || text.trim() == "page", "{done:?} {text:?}");
+    let (result, text, ..) = read_with(PAGE.as_bytes(), &ExtractOptions::default());
+    assert!(result.is_err() || text.trim() == "page", "{result:?} {text:?}");
 }
 
 #[test]
@@ -129,14 +129,14 @@ fn fields_are_set() {
     let message = "Subject: =?utf-8?q?caf=C3=A9?=\n and more\nFrom: Ann <a@b>\nTo: c@d,\n\te@f\n\
         Message-ID: <1@x> (comment)\nDate: Thu,22 Aug 2002 18:26:25 +0700\n\n";
     let (_, _, fields, _) = read_with(message.as_bytes(), &ExtractOptions::default());
-    let wanted = [
+    let expected = [
         ("subject", "café and more"),
         ("from", "Ann <a@b>"),
         ("to", "c@d, e@f"),
         ("message-id", "1@x"),
         ("date", "2002-08-22T11:26:25Z"),
     ];
-    for (name, value) in wanted {
+    for (name, value) in expected {
         assert_eq!(fields.get(name), Some(value), "{name}");
     }
 }
@@ -154,8 +154,8 @@ fn dates_are_in_utc() {
         ("1 Jan 99999 00:00:00 +0000", None),
         ("1 Jan 4294967295 00:00:00 +0000", None),
     ];
-    for (raw, wanted) in cases {
-        assert_eq!(super::parse_date(raw.as_bytes()).as_deref(), wanted, "{raw}");
+    for (raw, expected) in cases {
+        assert_eq!(super::parse_date(raw.as_bytes()).as_deref(), expected, "{raw}");
     }
 }
 
@@ -170,10 +170,10 @@ fn attachments_have_names() {
     let alternative = multipart("alternative", &[PLAIN, &related]);
     let signature = "Content-Type: application/pgp-signature; name=x.asc\n\nx";
     let message = multipart("mixed", &[&alternative, encoded, word, inner, none, none, signature]);
-    let (done, text, _, attachments) = read_with(message.as_bytes(), &with_attachments());
-    assert_eq!((done, &*text), (Ok(()), "plain"));
+    let (result, text, _, attachments) = read_with(message.as_bytes(), &with_attachments());
+    assert_eq!((result, &*text), (Ok(()), "plain"));
     let got: Vec<_> = attachments.iter().map(|(n, b)| (&**n, str::from_utf8(b).unwrap())).collect();
-    let wanted = [
+    let expected = [
         ("bé.png", "x"),
         ("café.pdf", "%PDF"),
         ("bé-2.png", "x"),
@@ -181,7 +181,7 @@ fn attachments_have_names() {
         ("attachment-5.pdf", "%PDF"),
         ("attachment-6.pdf", "%PDF"),
     ];
-    assert_eq!(got, wanted);
+    assert_eq!(got, expected);
     assert!(read_with(message.as_bytes(), &ExtractOptions::default()).3.is_empty());
 }
 
@@ -193,11 +193,11 @@ fn encrypted_messages_are_errors() {
     let encrypted =
         multipart("encrypted", &["Content-Type: application/pgp-encrypted\n\nVersion: 1", PDF]);
     for message in [sealed, pgp, &encrypted] {
-        let (done, ..) = read_with(message.as_bytes(), &ExtractOptions::default());
-        assert_eq!(done, Err(ExtractError::Encrypted), "{message:?}");
+        let (result, ..) = read_with(message.as_bytes(), &ExtractOptions::default());
+        assert_eq!(result, Err(ExtractError::Encrypted), "{message:?}");
     }
-    let (done, ..) = read_with(signed.as_bytes(), &ExtractOptions::default());
-    assert!(matches!(done, Err(ExtractError::Unsupported { .. })), "{done:?}");
+    let (result, ..) = read_with(signed.as_bytes(), &ExtractOptions::default());
+    assert!(matches!(result, Err(ExtractError::Unsupported { .. })), "{result:?}");
     // An attachment next to a text that can be read.
     assert_eq!(text(&multipart("mixed", &[PLAIN, sealed])), "plain");
 }
@@ -227,10 +227,10 @@ fn hostile(bytes: &[u8]) -> (Result<(), ExtractError>, String) {
         limits,
         ..ExtractOptions::default()
     };
-    let (done, text, ..) = read_with(bytes, &options);
+    let (result, text, ..) = read_with(bytes, &options);
     let most = Duration::from_secs(60 + bytes.len() as u64 / 100_000);
     assert!(started.elapsed() < most, "{} bytes took {:?}", bytes.len(), started.elapsed());
-    (done, text)
+    (result, text)
 }
 
 #[test]
@@ -295,9 +295,9 @@ fn hostile_bodies_take_linear_time() {
             assert_eq!(hostile(format!("Subject: a\n{field}\n{body}").as_bytes()).0, Ok(()));
         }
         // No limit is exceeded, with or without a reader of pages.
-        let (done, _) =
+        let (result, _) =
             hostile(format!("Subject: a\nContent-Type: text/html\n\n{body}").as_bytes());
-        assert!(!matches!(done, Err(ExtractError::TooSlow { .. })), "{done:?}");
+        assert!(!matches!(result, Err(ExtractError::TooSlow { .. })), "{result:?}");
     }
 }
 
@@ -305,8 +305,8 @@ fn hostile_bodies_take_linear_time() {
 fn time_is_limited() {
     let limits = Limits { time: Duration::ZERO, ..Limits::default() };
     let options = ExtractOptions { limits, ..ExtractOptions::default() };
-    let (done, ..) = read_with(b"Subject: a\n\nb", &options);
-    assert!(matches!(done, Err(ExtractError::TooSlow { .. })), "{done:?}");
+    let (result, ..) = read_with(b"Subject: a\n\nb", &options);
+    assert!(matches!(result, Err(ExtractError::TooSlow { .. })), "{result:?}");
 }
 
 proptest! {

@@ -158,9 +158,9 @@ mod tests {
             (TransferEncoding::QuotedPrintable, "a==41", "a=A"),
             (TransferEncoding::Identity, "a=41", "a=41"),
         ];
-        for (transfer, text, wanted) in cases {
+        for (transfer, text, expected) in cases {
             let got = decode(transfer, text.as_bytes());
-            assert_eq!(str::from_utf8(&got).unwrap(), wanted, "{transfer:?} {text:?}");
+            assert_eq!(str::from_utf8(&got).unwrap(), expected, "{transfer:?} {text:?}");
         }
     }
 

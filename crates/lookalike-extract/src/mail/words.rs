@@ -105,8 +105,8 @@ mod tests {
             ("=?utf-8?Q??=", ""),
             ("=?", "=?"),
         ];
-        for (raw, wanted) in cases {
-            assert_eq!(text(raw.as_bytes()), wanted, "{raw:?}");
+        for (raw, expected) in cases {
+            assert_eq!(text(raw.as_bytes()), expected, "{raw:?}");
         }
         assert_eq!(text(b"caf\xc3\xa9"), "café");
     }

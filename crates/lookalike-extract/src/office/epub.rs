@@ -115,10 +115,10 @@ mod tests {
     fn epub_chapters_follow_book_order() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/extract/office/");
         let book = std::fs::read(format!("{path}book.epub")).unwrap();
-        let (done, text, fields) = read(&book);
-        assert_eq!(done, Ok(()));
-        let known = std::fs::read_to_string(format!("{path}book.epub.txt")).unwrap();
-        assert_eq!(text, known.split_once("\n\n").unwrap().1);
+        let (result, text, fields) = read(&book);
+        assert_eq!(result, Ok(()));
+        let expected = std::fs::read_to_string(format!("{path}book.epub.txt")).unwrap();
+        assert_eq!(text, expected.split_once("\n\n").unwrap().1);
         for (name, value) in [
             ("title", "A title &"),
             ("author", "Ada Example"),

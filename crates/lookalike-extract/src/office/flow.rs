@@ -63,7 +63,7 @@ pub(super) fn relation_ids(
 fn flow(package: &Package<'_>, xml: &str, out: &mut TextWriter<'_>) -> Result<(), ExtractError> {
     let mut flow = FlowReader { out, in_text: false, alternatives: Vec::new() };
     xml::read(xml, package.tracker, &mut flow)?;
-    flow.out.give_aside();
+    flow.out.append_box_text();
     Ok(())
 }
 
@@ -93,7 +93,7 @@ impl XmlHandler for FlowReader<'_, '_> {
                 let kind = attribute(tag, "type").unwrap_or_default();
                 return Ok(kind != "slidenum" && !kind.starts_with("datetime"));
             }
-            "txbxContent" => self.out.begin_aside(),
+            "txbxContent" => self.out.begin_box(),
             "AlternateContent" => self.alternatives.push(false),
             // Forms of one content for newer and for older programs. Only the first form is read.
             "Choice" | "Fallback" => {
@@ -113,11 +113,11 @@ impl XmlHandler for FlowReader<'_, '_> {
             "t" => self.in_text = false,
             "p" => {
                 self.out.push("\n")?;
-                self.out.give_aside();
+                self.out.append_box_text();
             }
             "tc" => self.out.end_cell()?,
             "tr" => self.out.end_row()?,
-            "txbxContent" => self.out.end_aside(),
+            "txbxContent" => self.out.end_box(),
             "AlternateContent" => {
                 self.alternatives.pop();
             }

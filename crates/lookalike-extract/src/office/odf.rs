@@ -33,7 +33,7 @@ pub(super) fn content(package: &Package<'_>, out: &mut TextWriter<'_>) -> Result
         notes: NoteCollector::default(),
     };
     xml::read(&content, package.tracker, &mut body)?;
-    body.out.give_aside();
+    body.out.append_box_text();
     body.out.text.push_str(&body.notes.text);
     Ok(())
 }
@@ -76,7 +76,7 @@ impl XmlHandler for OdfReader<'_, '_> {
             "text-box" => {
                 self.boxes.push(self.paragraphs > 0);
                 if self.paragraphs > 0 {
-                    self.out.begin_aside();
+                    self.out.begin_box();
                 }
             }
             "note" => {
@@ -114,12 +114,12 @@ impl XmlHandler for OdfReader<'_, '_> {
                 self.paragraphs = self.paragraphs.saturating_sub(1);
                 self.out.push("\n")?;
                 if self.paragraphs == 0 {
-                    self.out.give_aside();
+                    self.out.append_box_text();
                 }
             }
             "table-cell" | "covered-table-cell" => self.end_repeated("\t")?,
             "table-row" => self.end_repeated("\n")?,
-            "text-box" if self.boxes.pop() == Some(true) => self.out.end_aside(),
+            "text-box" if self.boxes.pop() == Some(true) => self.out.end_box(),
             "note" => self.end_note(),
             _ => {}
         }
@@ -178,7 +178,7 @@ impl OdfReader<'_, '_> {
         let notes = &mut self.notes;
         notes.depth = notes.depth.saturating_sub(1);
         // A note in a text box stays in it: the box is set aside as a whole.
-        if notes.depth == 0 && !self.out.is_aside() {
+        if notes.depth == 0 && !self.out.is_in_box() {
             let text = &mut *self.out.text;
             let start = notes.start.min(text.len());
             notes.text.push_str(&text[start..]);

@@ -64,8 +64,8 @@ impl<'a> Package<'a> {
     }
 
     /// The relations of a file of Office Open XML; the relations of the package for an empty name.
-    pub(super) fn relations(&self, of: &str) -> Result<Relations, ExtractError> {
-        let (folder, file) = of.rsplit_once('/').unwrap_or(("", of));
+    pub(super) fn relations(&self, part: &str) -> Result<Relations, ExtractError> {
+        let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let slash = if folder.is_empty() { "" } else { "/" };
         let mut relations = Relations(Vec::new());
         if let Some(xml) = self.xml(&format!("{folder}{slash}_rels/{file}.rels"))? {
@@ -75,7 +75,7 @@ impl<'a> Package<'a> {
                     let get = |name| attribute(tag, name).unwrap_or_default();
                     let role = get("Type").rsplit('/').next().unwrap_or_default().to_owned();
                     let id = get("Id").into_owned();
-                    let target = resolve(of, &get("Target"));
+                    let target = resolve(part, &get("Target"));
                     relations.0.push(Relation { id, role, target });
                 }
             })?;

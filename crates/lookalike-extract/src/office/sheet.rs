@@ -32,7 +32,7 @@ pub(super) fn sheets(
                 out,
                 shared: &shared,
                 kind: CellKind::Plain,
-                within: false,
+                in_value: false,
                 value: String::new(),
             };
             xml::read(&package.needed(&sheet.target)?, package.tracker, &mut cells)?;
@@ -97,7 +97,7 @@ struct CellReader<'o, 'a> {
     shared: &'o SharedStrings,
     kind: CellKind,
     /// Whether text is part of the value.
-    within: bool,
+    in_value: bool,
     value: String,
 }
 
@@ -112,7 +112,7 @@ impl XmlHandler for CellReader<'_, '_> {
                     _ => CellKind::Plain,
                 };
             }
-            "v" | "t" => self.within = true,
+            "v" | "t" => self.in_value = true,
             // Formulas, phonetic guides, headers and footers.
             "f" | "rPh" | "headerFooter" | "extLst" => return Ok(false),
             _ => {}
@@ -122,7 +122,7 @@ impl XmlHandler for CellReader<'_, '_> {
 
     fn end(&mut self, name: &str) -> Result<(), ExtractError> {
         match name {
-            "v" | "t" => self.within = false,
+            "v" | "t" => self.in_value = false,
             "c" => {
                 let value = match self.kind {
                     CellKind::Plain => self.value.as_str(),
@@ -157,7 +157,7 @@ impl XmlHandler for CellReader<'_, '_> {
     }
 
     fn text(&mut self, text: &str) -> Result<(), ExtractError> {
-        if self.within {
+        if self.in_value {
             self.value.push_str(text);
         }
         Ok(())

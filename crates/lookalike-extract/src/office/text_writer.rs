@@ -11,12 +11,12 @@ pub(super) struct TextWriter<'a> {
     /// Start of the outermost text box.
     start: usize,
     /// Text set aside until the end of the paragraph.
-    aside: String,
+    box_text: String,
 }
 
 impl<'a> TextWriter<'a> {
     pub(super) fn new(text: &'a mut String, tracker: &'a LimitTracker<'a>) -> Self {
-        Self { text, tracker, depth: 0, start: 0, aside: String::new() }
+        Self { text, tracker, depth: 0, start: 0, box_text: String::new() }
     }
 
     pub(super) fn push(&mut self, text: &str) -> Result<(), ExtractError> {
@@ -43,7 +43,7 @@ impl<'a> TextWriter<'a> {
     }
 
     /// Begins a text box, which is within a paragraph but not part of it.
-    pub(super) fn begin_aside(&mut self) {
+    pub(super) fn begin_box(&mut self) {
         if self.depth == 0 {
             self.start = self.text.len();
         }
@@ -51,24 +51,24 @@ impl<'a> TextWriter<'a> {
     }
 
     /// Whether a text box is open.
-    pub(super) fn is_aside(&self) -> bool {
+    pub(super) fn is_in_box(&self) -> bool {
         self.depth > 0
     }
 
     /// Ends a text box. Nested boxes stay in the outermost box, so that the time is linear.
-    pub(super) fn end_aside(&mut self) {
+    pub(super) fn end_box(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
-            self.aside.push_str(&self.text[self.start..]);
+            self.box_text.push_str(&self.text[self.start..]);
             self.text.truncate(self.start);
         }
     }
 
     /// Appends the text set aside in a paragraph that has ended.
-    pub(super) fn give_aside(&mut self) {
-        if self.depth == 0 && !self.aside.is_empty() {
-            self.text.push_str(&self.aside);
-            self.aside.clear();
+    pub(super) fn append_box_text(&mut self) {
+        if self.depth == 0 && !self.box_text.is_empty() {
+            self.text.push_str(&self.box_text);
+            self.box_text.clear();
         }
     }
 }

@@ -74,39 +74,39 @@ pub(super) fn read(
             tracker.check_time()?;
         }
         let event = reader.read_event().map_err(|e| ExtractError::damaged(format!("XML: {e}")))?;
-        let on = skipped == u64::MAX;
+        let is_read = skipped == u64::MAX;
         match event {
             Event::Start(tag) => {
                 depth += 1;
                 any = true;
                 if depth > MAX_DEPTH {
-                    let what = format!("XML with more than {MAX_DEPTH} elements in an element");
-                    return Err(ExtractError::damaged(what));
+                    let message = format!("XML with more than {MAX_DEPTH} elements in an element");
+                    return Err(ExtractError::damaged(message));
                 }
-                if on && !handler.start(tag.local_name().into_inner(), &tag)? {
+                if is_read && !handler.start(tag.local_name().into_inner(), &tag)? {
                     skipped = depth;
                 }
             }
             Event::Empty(tag) => {
                 any = true;
                 let name = tag.local_name();
-                if on && handler.start(name.into_inner(), &tag)? {
+                if is_read && handler.start(name.into_inner(), &tag)? {
                     handler.end(name.into_inner())?;
                 }
             }
             Event::End(tag) => {
-                if on {
+                if is_read {
                     handler.end(tag.local_name().into_inner())?;
                 } else if skipped == depth {
                     skipped = u64::MAX;
                 }
                 depth = depth.saturating_sub(1);
             }
-            Event::Text(text) if on => handler.text(&text)?,
-            Event::CData(text) if on => handler.text(&text)?,
+            Event::Text(text) if is_read => handler.text(&text)?,
+            Event::CData(text) if is_read => handler.text(&text)?,
             Event::GeneralRef(entity) => {
                 let c = character(&entity)?;
-                if on {
+                if is_read {
                     handler.text(c.encode_utf8(&mut [0; 4]))?;
                 }
             }
@@ -159,10 +159,10 @@ pub(super) fn relation(tag: &BytesStart<'_>) -> Option<String> {
     value(tag, |key| key.ends_with(":id")).map(Cow::into_owned)
 }
 
-fn value<'a>(tag: &'a BytesStart<'_>, is_it: impl Fn(&str) -> bool) -> Option<Cow<'a, str>> {
+fn value<'a>(tag: &'a BytesStart<'_>, has_name: impl Fn(&str) -> bool) -> Option<Cow<'a, str>> {
     let mut attributes = tag.attributes();
     let attributes = attributes.with_checks(false);
-    let found = attributes.flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
+    let found = attributes.flatten().find(|attribute| has_name(attribute.key.into_inner()))?;
     match found.value {
         Cow::Borrowed(value) => unescape(value).ok(),
         Cow::Owned(value) => unescape(&value).ok().map(|value| Cow::Owned(value.into_owned())),

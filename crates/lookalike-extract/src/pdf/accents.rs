@@ -23,7 +23,7 @@ pub(super) fn combining(accent: char) -> Option<char> {
 }
 
 /// Appends a letter with a mark, as one composed character if it exists.
-pub(super) fn put(letter: char, mark: char, out: &mut String) {
+pub(super) fn append(letter: char, mark: char, out: &mut String) {
     // TeX combines accents with dotless letters.
     let letter = match letter {
         '\u{131}' => 'i',
@@ -52,7 +52,7 @@ mod tests {
         ];
         for (letter, accent, expected) in pairs {
             let mut out = String::new();
-            put(letter, combining(accent).expect("an accent"), &mut out);
+            append(letter, combining(accent).expect("an accent"), &mut out);
             assert_eq!(out, expected);
         }
         assert_eq!(combining('x'), None);

@@ -101,7 +101,7 @@ pub(super) struct ContentInterpreter<'a, 'b> {
     marks: u32,
     /// Depth of the sequence with a replacement text (`ActualText`), and the text until it is
     /// written.
-    instead: Option<(u32, Option<String>)>,
+    replacement: Option<(u32, Option<String>)>,
 }
 
 impl<'a, 'b> ContentInterpreter<'a, 'b> {
@@ -128,7 +128,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             operators: 0,
             charged,
             marks: 0,
-            instead: None,
+            replacement: None,
         }
     }
 
@@ -138,9 +138,9 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         content: &[u8],
         resources: Option<&'a Dictionary>,
     ) -> Result<(), ExtractError> {
-        let done = self.run(content, resources);
+        let result = self.run(content, resources);
         self.lines.end_line();
-        done.and_then(|()| self.charge())
+        result.and_then(|()| self.charge())
     }
 
     /// Counts the text added since the last call against the limits.
@@ -234,8 +234,8 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             b"BDC" => self.mark(operands, resources),
             b"EMC" => {
                 self.marks = self.marks.saturating_sub(1);
-                if self.instead.as_ref().is_some_and(|(marks, _)| self.marks < *marks) {
-                    self.instead = None;
+                if self.replacement.as_ref().is_some_and(|(marks, _)| self.marks < *marks) {
+                    self.replacement = None;
                 }
             }
             _ => {}
@@ -281,7 +281,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     /// `/tag properties BDC`: properties may contain a replacement text.
     fn mark(&mut self, operands: &PdfOperands<'_>, resources: Option<&'a Dictionary>) {
         self.marks += 1;
-        if self.instead.is_some() {
+        if self.replacement.is_some() {
             return;
         }
         let text = match operands.tokens.get(1) {
@@ -297,7 +297,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
                 .and_then(|pair| operands.bytes(pair[1]))
                 .and_then(|bytes| lopdf::decode_text_string(&Object::string_literal(bytes)).ok()),
         };
-        self.instead = text.map(|text| (self.marks, Some(text)));
+        self.replacement = text.map(|text| (self.marks, Some(text)));
     }
 
     /// `/name Do`: interprets a form.
@@ -319,11 +319,12 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
             return Ok(());
         }
         if self.forms.len() == MAX_FORMS {
-            let what = format!("form XObjects nested more than {MAX_FORMS} levels deep");
-            return Err(ExtractError::damaged(what));
+            let message = format!("form XObjects nested more than {MAX_FORMS} levels deep");
+            return Err(ExtractError::damaged(message));
         }
         let content = inflate(form, self.shared.tracker)?;
-        let own = get(document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());
+        let own_resources =
+            get(document, &form.dict, b"Resources").and_then(|own| own.as_dict().ok());
         let state = self.state.clone();
         let matrix = get(document, &form.dict, b"Matrix").and_then(|matrix| matrix.as_array().ok());
         if let Some(matrix) = matrix.and_then(|matrix| form_matrix(document, matrix)) {
@@ -334,7 +335,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         let place_of_text = (self.text, self.line);
         let before = self.lines.strings;
         self.forms.push(place);
-        self.run(&content, own.or(resources))?;
+        self.run(&content, own_resources.or(resources))?;
         self.forms.pop();
         if self.lines.strings == before {
             self.shared.mute.insert(place);
@@ -350,19 +351,19 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
         let Some(font) = self.state.font.clone() else { return };
         let GraphicsState { size, letter_spacing, word_spacing, stretch, rise, .. } = self.state;
         let matrix = product(&self.text, &self.state.matrix);
-        let (unit, along) = if font.vertical { (1.0, (2, 3)) } else { (stretch, (0, 1)) };
+        let (unit, axis) = if font.vertical { (1.0, (2, 3)) } else { (stretch, (0, 1)) };
         let sign = if font.vertical { -1.0 } else { 1.0 };
-        let ax = matrix[along.0] * sign;
-        let ay = matrix[along.1] * sign;
+        let ax = matrix[axis.0] * sign;
+        let ay = matrix[axis.1] * sign;
         let length = vector_length(ax, ay);
         let upright = if size < 0.0 || unit < 0.0 { -1.0 } else { 1.0 };
-        let along =
+        let direction =
             if length > 0.0 { (upright * ax / length, upright * ay / length) } else { (1.0, 0.0) };
         let em = (size * font.em * vector_length(matrix[2], matrix[3])).abs();
         let place = |moved: f64| TextPosition {
             x: ax * moved + matrix[2] * rise + matrix[4],
             y: ay * moved + matrix[3] * rise + matrix[5],
-            along,
+            direction,
             em,
         };
         let gap = WORD_GAP * (size * font.em).abs() * unit.abs();
@@ -408,7 +409,7 @@ impl<'a, 'b> ContentInterpreter<'a, 'b> {
     fn glyph(&mut self, font: &Font, bytes: &[u8]) -> super::font::Glyph {
         let mark = self.lines.mark();
         let glyph = font.glyph(bytes, self.lines.out);
-        if let Some((_, text)) = &mut self.instead {
+        if let Some((_, text)) = &mut self.replacement {
             self.lines.out.truncate(mark);
             self.lines.out.push_str(&text.take().unwrap_or_default());
         }

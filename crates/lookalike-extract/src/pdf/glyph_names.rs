@@ -171,9 +171,9 @@ mod tests {
     #[test]
     fn drawings_may_have_numbers() {
         let glyph_names = ["a65", "ch126", "a20", "abc65", "65", "a300", "a6x"].map(str::as_bytes);
-        let meant = glyph_names.map(drawn);
+        let names = glyph_names.map(drawn);
         let expected = [Some("A"), Some("~"), None, None, None, None, None];
-        assert_eq!(meant.each_ref().map(Option::as_deref), expected);
+        assert_eq!(names.each_ref().map(Option::as_deref), expected);
     }
 
     #[test]

@@ -19,7 +19,7 @@ const LINE_STEP: f64 = 0.6;
 pub(super) struct TextPosition {
     pub(super) x: f64,
     pub(super) y: f64,
-    pub(super) along: (f64, f64),
+    pub(super) direction: (f64, f64),
     pub(super) em: f64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct LineWriter<'a> {
     pub(super) out: &'a mut String,
     last: Option<TextPosition>,
     /// Position and offset in the text of the last string.
-    begun: Option<(TextPosition, usize)>,
+    last_string: Option<(TextPosition, usize)>,
     /// Length of the text before the current string.
     before: usize,
     line: usize,
@@ -58,7 +58,7 @@ impl<'a> LineWriter<'a> {
         Self {
             out,
             last: None,
-            begun: None,
+            last_string: None,
             before: line,
             line,
             pieces: Vec::new(),
@@ -73,25 +73,26 @@ impl<'a> LineWriter<'a> {
     pub(super) fn begin(&mut self, place: TextPosition) {
         self.strings += 1;
         self.before = self.out.len();
-        let mut back = false;
+        let mut is_backward = false;
         if let Some(last) = self.last {
             let dx = place.x - last.x;
             let dy = place.y - last.y;
-            let turned = last.along.0 * place.along.0 + last.along.1 * place.along.1 < 0.7;
-            let forward = dx * last.along.0 + dy * last.along.1;
-            let across = (dx * last.along.1 - dy * last.along.0).abs();
+            let is_turned =
+                last.direction.0 * place.direction.0 + last.direction.1 * place.direction.1 < 0.7;
+            let advance = dx * last.direction.0 + dy * last.direction.1;
+            let offset = (dx * last.direction.1 - dy * last.direction.0).abs();
             let em = last.em.max(place.em);
-            if turned || across > LINE_STEP * em {
+            if is_turned || offset > LINE_STEP * em {
                 self.end_line();
                 self.before = self.out.len();
-            } else if forward > WORD_GAP * last.em.min(place.em) || forward < -STEP_BACK * em {
+            } else if advance > WORD_GAP * last.em.min(place.em) || advance < -STEP_BACK * em {
                 self.space();
             }
-            back = !turned && forward < -WORD_GAP * em && across < LINE_STEP * em;
+            is_backward = !is_turned && advance < -WORD_GAP * em && offset < LINE_STEP * em;
         }
         self.last = Some(place);
         self.accent = None;
-        if back && self.out.len() == self.before {
+        if is_backward && self.out.len() == self.before {
             self.step_back();
         }
     }
@@ -157,9 +158,9 @@ impl<'a> LineWriter<'a> {
         let before = self.out.get(..mark).and_then(|text| text.chars().next_back());
         let from = mark - before.map_or(0, char::len_utf8);
         self.out.truncate(from);
-        accents::put(letter, accent, self.out);
+        accents::append(letter, accent, self.out);
         // The accent is part of the current string.
-        self.begun = None;
+        self.last_string = None;
         if let Some(piece) = self.pieces.last_mut() {
             piece.to = self.out.len();
         }
@@ -173,7 +174,7 @@ impl<'a> LineWriter<'a> {
         if mark >= self.out.len() {
             return;
         }
-        if let Some((before, from)) = self.begun
+        if let Some((before, from)) = self.last_string
             && from < mark
             && (before.x - start.x).abs() + (before.y - start.y).abs() < 0.2 * start.em
             && self.out.get(from..mark).map(str::trim_end)
@@ -182,10 +183,11 @@ impl<'a> LineWriter<'a> {
             self.out.truncate(self.before.min(mark));
             return;
         }
-        self.begun = Some((start, mark));
-        let reach = |place: TextPosition| place.x * start.along.0 + place.y * start.along.1;
-        let begin = reach(start);
-        let end = reach(end);
+        self.last_string = Some((start, mark));
+        let position =
+            |place: TextPosition| place.x * start.direction.0 + place.y * start.direction.1;
+        let begin = position(start);
+        let end = position(end);
         // A letter combined with an accent belongs to the preceding segment.
         let from = self.pieces.last().map_or(mark, |piece| piece.to.max(mark));
         let to = self.out.len();
@@ -200,7 +202,7 @@ impl<'a> LineWriter<'a> {
         self.pieces.clear();
         self.joined.clear();
         self.right_to_left = false;
-        self.begun = None;
+        self.last_string = None;
         self.last = None;
         let end = self.out.trim_end_matches(' ').len().max(self.line);
         self.out.truncate(end);
@@ -296,7 +298,7 @@ mod tests {
     use super::*;
 
     fn place(x: f64, y: f64) -> TextPosition {
-        TextPosition { x, y, along: (1.0, 0.0), em: 10.0 }
+        TextPosition { x, y, direction: (1.0, 0.0), em: 10.0 }
     }
 
     /// Strings with their position and width, as lines.

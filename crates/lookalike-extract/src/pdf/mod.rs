@@ -87,8 +87,9 @@ fn load(bytes: &[u8], tracker: &LimitTracker<'_>) -> Result<Document, ExtractErr
         return Err(ExtractError::Encrypted);
     }
     if document.xref_recovery.is_some() && !is_ended(bytes) {
-        let what = "cut off: its table of objects is missing or misplaced, and it has no end mark";
-        return Err(ExtractError::damaged(what));
+        let message =
+            "cut off: its table of objects is missing or misplaced, and it has no end mark";
+        return Err(ExtractError::damaged(message));
     }
     Ok(document)
 }

@@ -114,25 +114,25 @@ impl<'a> LimitTracker<'a> {
         let mut inner = Vec::new();
         loop {
             self.check_time()?;
-            let got = stream.by_ref().take(CHECK_INTERVAL_BYTES as u64).read_to_end(&mut inner);
-            let got = got.map_err(|error| ExtractError::damaged(error.to_string()))?;
-            self.charge_bytes(got)?;
-            if got == 0 {
+            let count = stream.by_ref().take(CHECK_INTERVAL_BYTES as u64).read_to_end(&mut inner);
+            let count = count.map_err(|error| ExtractError::damaged(error.to_string()))?;
+            self.charge_bytes(count)?;
+            if count == 0 {
                 return Ok(inner);
             }
         }
     }
 
-    /// Inflates deflate data step by step, within the limits, and appends it to `out`. `what` names
+    /// Inflates deflate data step by step, within the limits, and appends it to `out`. `name` names
     /// the data in errors. `first` is the number of bytes reserved at first.
     pub(crate) fn inflate(
         &self,
-        what: &str,
+        name: &str,
         deflated: &[u8],
         first: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ExtractError> {
-        let damaged = |error: &dyn Display| ExtractError::damaged(format!("{what}: {error}"));
+        let damaged = |error: &dyn Display| ExtractError::damaged(format!("{name}: {error}"));
         let mut inflater = Decompress::new(false);
         out.reserve(first.min(self.bytes_left()) as usize);
         loop {

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hasher};
 #[derive(Debug, Default)]
 pub struct UniqueNames {
     /// The last number that was tried for a taken name, by the hash of the name.
-    tried: HashMap<u64, u32>,
+    last_numbers: HashMap<u64, u32>,
 }
 
 impl UniqueNames {
@@ -30,16 +30,16 @@ impl UniqueNames {
             hasher.write(name.as_bytes());
             hasher.finish()
         };
-        let Some(mut number) = self.tried.get(&hash(name)).copied() else {
-            self.tried.insert(hash(name), 1);
+        let Some(mut number) = self.last_numbers.get(&hash(name)).copied() else {
+            self.last_numbers.insert(hash(name), 1);
             return None;
         };
         loop {
             number = number.saturating_add(1);
             let other = hash(&numbered(number));
-            if !self.tried.contains_key(&other) || number == u32::MAX {
-                self.tried.insert(other, 1);
-                self.tried.insert(hash(name), number);
+            if !self.last_numbers.contains_key(&other) || number == u32::MAX {
+                self.last_numbers.insert(other, 1);
+                self.last_numbers.insert(hash(name), number);
                 return Some(number);
             }
         }

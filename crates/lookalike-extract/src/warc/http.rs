@@ -17,19 +17,19 @@ type TypedContent<'a> = (Cow<'a, str>, Cow<'a, [u8]>);
 
 /// The content of a successful response.
 pub(super) fn content<'a>(
-    answer: &'a [u8],
+    response: &'a [u8],
     tracker: &LimitTracker<'_>,
 ) -> Result<Option<TypedContent<'a>>, ExtractError> {
-    let first = &answer[..memchr(b'\n', answer).unwrap_or(answer.len())];
+    let first = &response[..memchr(b'\n', response).unwrap_or(response.len())];
     let status = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).nth(1);
     if !status.is_some_and(|status| status.len() == 3 && status[0] == b'2') {
         return Ok(None);
     }
-    let Some((header, body)) = header_and_body(answer) else { return Ok(None) };
+    let Some((header, body)) = header_and_body(response) else { return Ok(None) };
     let value = |name| String::from_utf8_lossy(field(header, name).unwrap_or_default());
-    let mut bytes = Cow::Borrowed(&answer[body..]);
+    let mut bytes = Cow::Borrowed(&response[body..]);
     if value("transfer-encoding").to_ascii_lowercase().contains("chunked") {
-        bytes = decode_chunks(&answer[body..], tracker)?;
+        bytes = decode_chunks(&response[body..], tracker)?;
     }
     let encodings = value("content-encoding").to_ascii_lowercase();
     let encodings: Vec<_> = encodings.split(',').map(str::trim).collect();
@@ -67,8 +67,8 @@ fn decode_chunks<'a>(
         }
         let Some(content) = usize::try_from(length).ok().and_then(|length| after.get(..length))
         else {
-            let what = format!("a chunk of {length} bytes, of which {} are there", after.len());
-            return Err(ExtractError::damaged(what));
+            let message = format!("a chunk of {length} bytes, of which {} are there", after.len());
+            return Err(ExtractError::damaged(message));
         };
         tracker.charge_bytes(content.len())?;
         out.extend_from_slice(content);

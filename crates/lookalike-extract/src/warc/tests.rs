@@ -53,8 +53,8 @@ fn extract(bytes: &[u8]) -> Vec<String> {
 /// The content of a record, or the reason why it cannot be read.
 fn content(record: &[u8]) -> Result<Option<String>, String> {
     let options = ExtractOptions::default();
-    let (done, cut) = next_record(record, true).unwrap();
-    assert_eq!(done, record.len());
+    let (length, cut) = next_record(record, true).unwrap();
+    assert_eq!(length, record.len());
     let file =
         file(&cut.unwrap(), &LimitTracker::new(&options)).map_err(|failure| failure.to_string())?;
     Ok(file.map(|file| String::from_utf8(file.bytes.into_owned()).unwrap()))
@@ -82,18 +82,18 @@ fn records_are_files_in_a_file() {
     ]
     .concat();
     let metadata = "urn:uuid:1 2020-02-03T04:05:06Z -";
-    let wanted = [
+    let expected = [
         format!("0 3 Text \"café\" http://x/a.php?b=c.html {metadata}"),
         format!("1 5 Text \"From: a\\nTo: b\\n\\nplain\" http://x/c {metadata}"),
         format!("2 6 Text \"resource\" http://x/d.txt {metadata}"),
     ];
-    assert_eq!(extract(&crawl), wanted);
+    assert_eq!(extract(&crawl), expected);
     // The result is the same for a compressed file. `extract_part` sends only one part.
-    assert_eq!(extract(&gzip(&crawl)), wanted);
+    assert_eq!(extract(&gzip(&crawl)), expected);
     let mut lines = WarcLines::default();
     let Ok(()) =
         Extractor::new(&ExtractOptions::default()).extract_part("a", &crawl, 1, &mut lines);
-    assert_eq!(lines.0, wanted[1..2]);
+    assert_eq!(lines.0, expected[1..2]);
 }
 
 #[test]
@@ -103,23 +103,23 @@ fn damaged_records_do_not_hide_others() {
     let long = text(&good).replace("Content-Length: 4", "Content-Length: 9");
     let far = text(&good).replace("Content-Length: 4", "Content-Length: 99999999999999999999");
     let huge = text(&good).replace("Content-Length: 4", "Content-Length: 18446744073709551615");
-    let none = text(&good).replace("Content-Length", "Length");
+    let without_length = text(&good).replace("Content-Length", "Length");
     let bare = text(&good).replace("\r\n", "\n");
     for (broken, failures) in [
         (long.as_bytes(), 1),
         (far.as_bytes(), 1),
         (huge.as_bytes(), 1),
-        (none.as_bytes(), 1),
+        (without_length.as_bytes(), 1),
         (b"garbage\r\n\r\n".as_slice(), 1),
         (b"\r\n\r\n".as_slice(), 0),
         (&good[..good.len() - 2], 0),
         (&good[..good.len() - 4], 0),
     ] {
         let lines = extract(&[&good, broken, &good].concat());
-        let said = lines.iter().filter(|line| line.contains("damaged")).count();
+        let damaged = lines.iter().filter(|line| line.contains("damaged")).count();
         let read = lines.iter().filter(|line| line.contains("\"good\"")).count();
         let whole = if failures == 0 && broken.len() > 4 { 3 } else { 2 };
-        assert_eq!((said, read), (failures, whole), "{:?} {lines:?}", text(broken));
+        assert_eq!((damaged, read), (failures, whole), "{:?} {lines:?}", text(broken));
     }
     assert_eq!(extract(bare.as_bytes()).len(), 1);
     let cut = extract(&good[..good.len() - 6]);
@@ -189,9 +189,9 @@ fn a_mailbox_is_its_messages() {
     if !cfg!(feature = "mail") {
         return;
     }
-    let wanted =
+    let expected =
         ["0 :1 Mail \"one\\n\" - - - a".to_owned(), "1 :7 Mail \"From two\\n\" - - - b".to_owned()];
-    assert_eq!(extract(mailbox.as_bytes()), wanted);
+    assert_eq!(extract(mailbox.as_bytes()), expected);
     let mut lines = WarcLines::default();
     let Ok(()) = Extractor::new(&ExtractOptions::default()).extract_part(
         "a",
@@ -199,7 +199,7 @@ fn a_mailbox_is_its_messages() {
         1,
         &mut lines,
     );
-    assert_eq!(lines.0, wanted[1..]);
+    assert_eq!(lines.0, expected[1..]);
 }
 
 #[test]
@@ -219,10 +219,10 @@ fn names_come_from_addresses() {
 fn all(bytes: &[u8], step: usize) -> Vec<Result<Vec<u8>, ExtractError>> {
     let (mut buffer, mut read, mut all) = (Vec::new(), 0, Vec::new());
     loop {
-        while let Some((done, record)) = next_record(&buffer, read == bytes.len()) {
-            assert!(done > 0);
+        while let Some((length, record)) = next_record(&buffer, read == bytes.len()) {
+            assert!(length > 0);
             all.push(record.map(|record| record.block.to_vec()));
-            buffer.drain(..done);
+            buffer.drain(..length);
         }
         if read == bytes.len() {
             return all;

@@ -107,8 +107,8 @@ fn odd_markup_gives_its_text() {
     for page in
         ["<p>", "<script>a", "<!-- a", "<title>a", "<div hidden></div>", "<template>a</template>"]
     {
-        let none = ExtractError::NoText { kind: "a web page".to_owned() };
-        assert_eq!(read(HtmlText::All, Limits::default(), page.as_bytes()), Err(none), "{page}");
+        let no_text = ExtractError::NoText { kind: "a web page".to_owned() };
+        assert_eq!(read(HtmlText::All, Limits::default(), page.as_bytes()), Err(no_text), "{page}");
     }
 }
 
@@ -150,9 +150,9 @@ fn main_text_is_marked_or_dense() {
     ] {
         let main = text(HtmlText::Main, &page);
         for word in ["Home", "many", "Copyright", "a", "b", "c", "x", "z", LONG] {
-            let there = main.contains(word)
+            let is_present = main.contains(word)
                 && (word.len() > 1 || main.split_whitespace().any(|other| other == word));
-            assert_eq!(there, expected.contains(&word), "{word:?} of {page} in {main}");
+            assert_eq!(is_present, expected.contains(&word), "{word:?} of {page} in {main}");
         }
     }
 }

@@ -155,8 +155,8 @@ fn mail_fixtures_match_expected_texts() {
         dump.0 += "\n##### without quotes, signatures and attachments\n";
         options = ExtractOptions { quotes: false, signatures: false, ..ExtractOptions::default() };
         let Ok(()) = Extractor::new(&options).extract(name, &bytes, &mut dump);
-        let wanted = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
-        assert_eq!(dump.0, wanted, "{name} gives\n{}", dump.0);
+        let expected = std::fs::read_to_string(path.with_extension("txt")).unwrap_or_default();
+        assert_eq!(dump.0, expected, "{name} gives\n{}", dump.0);
         count += 1;
     }
     assert_eq!(count, 7);
@@ -184,7 +184,7 @@ fn bodies_match_an_independent_parser() {
     let mut others = Vec::new();
     for line in BufReader::new(docs).lines() {
         let doc: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let (id, wanted) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
+        let (id, expected) = (doc["id"].as_str().unwrap(), doc["text"].as_str().unwrap());
         let mut got = Got::default();
         let Ok(()) = extractor.extract("message.eml", &messages[id], &mut got);
         let [text] = &*got.texts else {
@@ -193,9 +193,9 @@ fn bodies_match_an_independent_parser() {
             without += 1;
             continue;
         };
-        let similarity = jaccard(text, wanted);
+        let similarity = jaccard(text, expected);
         sum += similarity;
-        unmarked += jaccard(&text.replace('>', " "), &wanted.replace('>', " "));
+        unmarked += jaccard(&text.replace('>', " "), &expected.replace('>', " "));
         count += 1;
         equal += u32::from(similarity > 0.9999);
         if similarity < 0.95 {

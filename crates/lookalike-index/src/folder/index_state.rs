@@ -162,7 +162,7 @@ impl IndexState {
         snapshot: &FolderSnapshot,
         guard: Option<MutexGuard<'_, ()>>,
     ) -> Result<Arc<PostingView>, IndexError> {
-        let _one = guard.unwrap_or_else(|| self.refreshing.lock());
+        let _lock = guard.unwrap_or_else(|| self.refreshing.lock());
         let view = self.view();
         if self.writable
             || (view.covers(&snapshot.head) && view.generation >= snapshot.head.generation)
@@ -202,9 +202,9 @@ impl TableWriter for IndexState {
         writer.check_log().map_err(|error| self.place.database(error))?;
         writer.transaction(self, |writer, view| {
             let catalogue = writer.catalogue(&self.place);
-            let (done, effect) = work(&mut CatalogueTables { catalogue, view })?;
+            let (result, effect) = work(&mut CatalogueTables { catalogue, view })?;
             writer.head.changes += u64::from(effect == Effect::Visible);
-            Ok(done)
+            Ok(result)
         })
     }
 }
@@ -354,8 +354,8 @@ mod tests {
 
     #[test]
     fn later_view_excludes_earlier_head() {
-        let above = tempfile::tempdir().unwrap();
-        let place = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let place = temp.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();
         put(&*writer, "a");
         let reader = Arc::new(open_folder::open_for_reading(&place, Tuning::default()).unwrap());
@@ -369,8 +369,8 @@ mod tests {
 
     #[test]
     fn panicking_transactions_are_rolled_back() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         put(&*create(&path, &test_index::settings()).unwrap(), "a");
         let (place, tuning) = (IndexFolder::new(&path), Tuning::default());
         let state =
@@ -388,8 +388,8 @@ mod tests {
             guard.as_mut().unwrap().transaction(&state, work)
         });
         assert!(std::panic::catch_unwind(panicking).is_err());
-        let done = crate::folder::write::write(&state, &[Change::Remove("b")]).unwrap();
-        assert_eq!(done, [crate::backend::ChangeOutcome::Absent]);
+        let outcomes = crate::folder::write::write(&state, &[Change::Remove("b")]).unwrap();
+        assert_eq!(outcomes, [crate::backend::ChangeOutcome::Absent]);
         let snapshot = state.snapshot().unwrap();
         assert_eq!(snapshot.head, head);
         assert!(snapshot.catalogue().unwrap().stored(1, "a").unwrap().is_some());
@@ -397,21 +397,21 @@ mod tests {
 
     #[test]
     fn missing_sets_are_errors() {
-        let above = tempfile::tempdir().unwrap();
-        let place = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let place = temp.path().join("index");
         let writer = create(&place, &test_index::settings()).unwrap();
         put(&*writer, "a");
         put(&*writer, "b");
         let catalogue = rusqlite::Connection::open(place.join("catalog.sqlite")).unwrap();
         catalogue.execute("DELETE FROM sets WHERE doc = 2", []).unwrap();
         let mut snapshot = writer.snapshot().unwrap();
-        let (mut sets, wanted) =
+        let (mut sets, fields) =
             (Vec::new(), RecordFields { set: true, ..RecordFields::default() });
         let take = &mut |record: &IndexRecord| {
             sets.push(record.set.is_some());
             Ok(())
         };
-        snapshot.records(&[DocumentNumber(1), DocumentNumber(2)], wanted, take).unwrap();
+        snapshot.records(&[DocumentNumber(1), DocumentNumber(2)], fields, take).unwrap();
         assert_eq!(sets, [true, false]);
         let error = snapshot
             .sets(&[DocumentNumber(1), DocumentNumber(2), DocumentNumber(3)], &mut |_, _| Ok(()))

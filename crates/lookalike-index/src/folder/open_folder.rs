@@ -47,9 +47,9 @@ pub(crate) fn create_filled(
         catalogue::create(place, settings)?;
         let tuning = Tuning { background: false, ..Tuning::default() };
         let state = open_for_writing(place, Duration::ZERO, tuning)?;
-        let done = write::write(&state, changes);
+        let result = write::write(&state, changes);
         state.close();
-        done.map(drop)
+        result.map(drop)
     })
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn create_complete(
     // Marks the folder as in progress; the system releases the lock when the process ends.
     let filling = File::open(&place.folder);
     let _ = filling.as_ref().map(File::try_lock);
-    let done = fill(&place).and_then(|()| {
+    let result = fill(&place).and_then(|()| {
         sync_names(&place.folder).map_err(failed)?;
         std::fs::rename(&place.folder, to).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory => {
@@ -91,10 +91,10 @@ pub(crate) fn create_complete(
         })?;
         sync_names(&parent).map_err(failed)
     });
-    if done.is_err() {
+    if result.is_err() {
         let _ = std::fs::remove_dir_all(&place.folder);
     }
-    done
+    result
 }
 
 /// A builder of folders that only this user can access, because they contain texts.

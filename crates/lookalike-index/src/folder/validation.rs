@@ -131,8 +131,8 @@ pub(crate) fn check_schema(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
     match catalogue.run(read)? {
         Ok(count) if count == SCHEMA.len() => Ok(()),
         Ok(count) => {
-            let wanted = SCHEMA.len();
-            let why = format!("its catalogue has {count} tables and indexes of {wanted}");
+            let expected = SCHEMA.len();
+            let why = format!("its catalogue has {count} tables and indexes of {expected}");
             Err(IndexError::not_an_index(&place.name, why))
         }
         Err(why) => Err(IndexError::not_an_index(&place.name, why)),

@@ -48,23 +48,23 @@ impl CatalogueWriter {
         let before = state.view();
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let mut view = PostingView::clone(&before);
-        let done = work(self, &mut view).and_then(|done| {
+        let result = work(self, &mut view).and_then(|value| {
             if self.head != head {
                 self.head.write(&self.connection).map_err(failed)?;
             }
             // After the commit, readers may see the change and must find it in the view.
             state.publish(Arc::new(view));
             let commit = self.connection.execute_batch("COMMIT");
-            commit.map(|()| done).map_err(failed)
+            commit.map(|()| value).map_err(failed)
         });
-        if done.is_err() {
+        if result.is_err() {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
             self.head = head;
             state.publish(before);
         }
-        done
+        result
     }
 }
 
@@ -76,13 +76,13 @@ pub(crate) fn write(
     state: &IndexState,
     changes: &[Change<'_>],
 ) -> Result<Vec<ChangeOutcome>, IndexError> {
-    let done = attempt(state, changes);
+    let result = attempt(state, changes);
     let only_removes = changes.iter().all(|change| change.entry().is_none());
-    if only_removes && matches!(done, Err(IndexError::DiskFull { .. })) {
+    if only_removes && matches!(result, Err(IndexError::DiskFull { .. })) {
         state.free_reserve()?;
         return attempt(state, changes);
     }
-    done
+    result
 }
 
 fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutcome>, IndexError> {
@@ -105,8 +105,8 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
         writer.check_log().map_err(|error| state.place.database(error))?;
     }
     let mut flushed = None;
-    let done = writer.transaction(state, |writer, view| {
-        let (done, run) = apply(state, writer, view, changes, &metadata, originals.as_deref())?;
+    let result = writer.transaction(state, |writer, view| {
+        let (outcomes, run) = apply(state, writer, view, changes, &metadata, originals.as_deref())?;
         let adds = run.documents() > 0;
         if adds {
             view.push(run);
@@ -116,10 +116,10 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
         if adds && view.is_tail_full(state.tuning.tail, &state.settings) {
             flushed = Some(flush(state, writer, view)?);
         }
-        Ok(done)
+        Ok(outcomes)
     });
     let is_flushed = flushed.is_some();
-    match (&done, flushed) {
+    match (&result, flushed) {
         (Err(_), Some(segment)) => {
             let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
         }
@@ -127,11 +127,11 @@ fn attempt(state: &IndexState, changes: &[Change<'_>]) -> Result<Vec<ChangeOutco
         _ => {}
     }
     drop(guard);
-    if is_flushed && done.is_ok() {
+    if is_flushed && result.is_ok() {
         state.fill_reserve();
         state.signal.wait_for_merges(state);
     }
-    done
+    result
 }
 
 /// Applies changes within a transaction. Returns their outcomes and the postings of new documents.
@@ -157,8 +157,8 @@ fn apply<'a>(
         known_duplicates = duplicates::among(&mut tables, &ids)?;
     }
     let plan = plan(changes, &stored, known_duplicates, writer.head.last.into(), MOST_DOCUMENTS)?;
-    if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
-        return Ok((plan.done, PostingRun::default()));
+    if plan.outcomes.iter().all(|outcome| *outcome == ChangeOutcome::Absent) {
+        return Ok((plan.outcomes, PostingRun::default()));
     }
     let versions = match originals {
         Some(originals) => {
@@ -177,8 +177,8 @@ fn apply<'a>(
         signature: Vec::new(),
         fields: Vec::new(),
     };
-    batch.remove(&plan.gone, versions.as_ref())?;
-    categories::remove(&mut tables, &plan.gone)?;
+    batch.remove(&plan.removed, versions.as_ref())?;
+    categories::remove(&mut tables, &plan.removed)?;
     for (at, number) in &plan.kept {
         if let (Some(entry), Some(metadata)) = (changes[*at].entry(), &metadata[*at]) {
             batch.insert(entry, metadata, *number as u32)?;
@@ -193,7 +193,7 @@ fn apply<'a>(
     let run = PostingRun::sorted(batch.bands, batch.ids);
     writer.head.last = plan.last as u32;
     writer.head.changes += 1;
-    Ok((plan.done, run))
+    Ok((plan.outcomes, run))
 }
 
 /// Writes the runs to a segment, within a transaction.

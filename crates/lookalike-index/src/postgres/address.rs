@@ -60,7 +60,7 @@ impl Address {
             return Err(wrong("write an `@` in the user or the password as %40"));
         }
         let mut schema = DEFAULT_INDEX.to_owned();
-        let mut others = String::new();
+        let mut other_parameters = String::new();
         let mut mode = None;
         let mut roots = None;
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
@@ -80,12 +80,12 @@ impl Address {
                 }
                 roots = Some(file.into());
             } else {
-                let sign = if others.is_empty() { '?' } else { '&' };
-                let _ = write!(others, "{sign}{parameter}");
+                let sign = if other_parameters.is_empty() { '?' } else { '&' };
+                let _ = write!(other_parameters, "{sign}{parameter}");
             }
         }
         check_name(&schema)?;
-        let config = format!("{front}{others}").parse::<Config>();
+        let config = format!("{front}{other_parameters}").parse::<Config>();
         let mut config = config.map_err(|error| wrong(&super::failure::reported(&error)))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
@@ -120,7 +120,7 @@ pub fn shown(url: &str) -> Option<String> {
 }
 
 fn check_name(name: &str) -> Result<(), IndexError> {
-    let what = if name.is_empty() {
+    let problem = if name.is_empty() {
         "index= is empty: add a name"
     } else if name.len() > MAX_NAME_BYTES {
         "the name of the index has more than 63 bytes: shorten it"
@@ -131,13 +131,13 @@ fn check_name(name: &str) -> Result<(), IndexError> {
     } else {
         return Ok(());
     };
-    Err(wrong(what))
+    Err(wrong(problem))
 }
 
 /// An error that contains nothing of the address, which may contain a password.
-pub(super) fn wrong(what: &str) -> IndexError {
+pub(super) fn wrong(problem: &str) -> IndexError {
     let why = format!(
-        "{what}; expected postgres://user:password@host:port/database?index=name, with anything \
+        "{problem}; expected postgres://user:password@host:port/database?index=name, with anything \
          but letters, digits and -._~ percent-encoded"
     );
     IndexError::database("postgres://…", why)
@@ -185,9 +185,9 @@ mod tests {
                 "/news?host=/run/pg&index=a\"b é",
             ),
         ];
-        for (url, wanted) in cases {
+        for (url, expected) in cases {
             let address = Address::parse(url).unwrap();
-            assert_eq!(address.name, format!("postgres://{wanted}"));
+            assert_eq!(address.name, format!("postgres://{expected}"));
         }
         let address = Address::parse("postgres://a@h/d?index=a%22b").unwrap();
         assert_eq!(address.quoted(), "\"a\"\"b\"");

@@ -1,4 +1,5 @@
-//! Checks a snapshot: the rows of `docs`, whether exactly their postings exist, and the counts.
+//! Checks a snapshot: the rows of `docs`, their postings, the counts, the database indexes,
+//! repeated ids and the other tables. Missing and surplus postings are problems.
 
 use super::pool::{ConnectionPool, PooledConnection};
 use super::postings::{BandPosting, Postings};
@@ -156,8 +157,8 @@ fn postings(
     settings: &IndexSettings,
     totals: &mut CheckTotals,
 ) -> Result<(), IndexError> {
-    let there = sum(connection)?;
-    if there == totals.postings {
+    let stored = sum(connection)?;
+    if stored == totals.postings {
         return Ok(());
     }
     let mut missing = 0;
@@ -170,15 +171,15 @@ fn postings(
             None => break,
         }
     }
-    let there = there.count;
+    let stored = stored.count;
     let all = totals.postings.count;
     if missing > 0 {
         let what = format!("{missing} of {all} rows are missing: some documents are not found");
         totals.problem("bands".to_owned(), what, true);
     }
-    let others = there - (all - missing);
-    if others > 0 && totals.unreadable == 0 {
-        let what = format!("{others} rows belong to no document or occur twice");
+    let surplus = stored - (all - missing);
+    if surplus > 0 && totals.unreadable == 0 {
+        let what = format!("{surplus} rows belong to no document or occur twice");
         totals.problem("bands".to_owned(), what, true);
     }
     Ok(())
@@ -197,7 +198,7 @@ fn counts(connection: &mut PooledConnection, totals: &mut CheckTotals) -> Result
         let stored: i64 = column(&row, "state", at)?;
         let is_known = name != "without_shingles" || totals.unreadable == 0;
         if stored != counted && is_known {
-            let what = format!("{name} is {stored}, counted are {counted}");
+            let what = format!("{name} is {stored} in the table, but the rows add up to {counted}");
             totals.problem("state".to_owned(), what, true);
         }
     }

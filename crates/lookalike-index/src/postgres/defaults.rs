@@ -42,8 +42,8 @@ pub fn with_defaults(url: &str, defaults: &Defaults) -> Result<String, IndexErro
     if address.roots.is_none()
         && let Some(roots) = &defaults.root_certificates
     {
-        let shown = roots.to_str();
-        add("sslrootcert", shown.ok_or_else(|| wrong("sslrootcert is not valid Unicode"))?);
+        let text = roots.to_str();
+        add("sslrootcert", text.ok_or_else(|| wrong("sslrootcert is not valid Unicode"))?);
     }
     if address.config.get_password().is_none() {
         let mut password = defaults.password.clone();
@@ -85,7 +85,7 @@ fn from_file(file: &Path, address: &Address) -> Result<Option<String>, IndexErro
 
 /// The password of a line `host:port:database:user:password` that matches. `*` matches anything,
 /// and `\` escapes a `:` or `\` in a value.
-fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
+fn matching(line: &str, expected: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;
     }
@@ -99,8 +99,8 @@ fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
             other => field.push(other),
         }
     }
-    let fits = |(field, wanted): (&String, &str)| field == "*" || field == wanted;
-    (fields.len() == 4 && fields.iter().zip(wanted).all(fits)).then_some(field)
+    let fits = |(field, expected): (&String, &str)| field == "*" || field == expected;
+    (fields.len() == 4 && fields.iter().zip(expected).all(fits)).then_some(field)
 }
 
 #[cfg(unix)]
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn password_lines_match_like_libpq() {
-        let wanted = ["db", "5432", "news", "ann"];
+        let expected = ["db", "5432", "news", "ann"];
         let cases = [
             ("db:5432:news:ann:s3cret", Some("s3cret")),
             ("*:*:*:*:a:b", Some("a:b")),
@@ -133,7 +133,7 @@ mod tests {
             ("", None),
         ];
         for (line, password) in cases {
-            assert_eq!(matching(line, wanted).as_deref(), password, "{line}");
+            assert_eq!(matching(line, expected).as_deref(), password, "{line}");
         }
     }
 

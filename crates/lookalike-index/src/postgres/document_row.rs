@@ -46,10 +46,10 @@ pub(super) fn prepare<'a>(
     let set = settings.store.has_sets().then_some(entry.set);
     let text = entry.text.filter(|_| settings.store.has_texts());
     let text = text.map(|text| frame_of(text, entry.id)).transpose()?;
-    let long = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, |text| text.len());
-    if long > MAX_ROW_BYTES {
+    let length = set.map_or(0, <[u8]>::len) + text.as_ref().map_or(0, |text| text.len());
+    if length > MAX_ROW_BYTES {
         let why = format!(
-            "its set and its compressed text have {long} bytes, PostgreSQL takes \
+            "its set and its compressed text have {length} bytes, PostgreSQL takes \
              {MAX_ROW_BYTES}: divide it, or keep no texts"
         );
         return Err(IndexError::document(entry.id, why));

@@ -37,12 +37,12 @@ pub(super) fn sending(index: &str, error: &std::io::Error) -> IndexError {
 
 /// The message in one line: the server's message, or the messages of all causes.
 pub(super) fn reported(error: &Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let mut text = said.message().to_owned();
-        for more in [said.detail(), said.hint()].into_iter().flatten() {
+    if let Some(server_error) = error.as_db_error() {
+        let mut text = server_error.message().to_owned();
+        for more in [server_error.detail(), server_error.hint()].into_iter().flatten() {
             let _ = write!(text, "; {more}");
         }
-        let _ = write!(text, " ({})", said.code().code());
+        let _ = write!(text, " ({})", server_error.code().code());
         return text;
     }
     let mut text = error.to_string();

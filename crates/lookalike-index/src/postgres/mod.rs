@@ -134,7 +134,7 @@ impl TableWriter for PostgresBackend {
         mut work: impl FnMut(Tables<'_>) -> Result<(T, Effect), IndexError>,
     ) -> Result<T, IndexError> {
         in_transaction(&self.pool, self.wait()?, |connection, last| {
-            let (done, effect) = work(connection)?;
+            let (result, effect) = work(connection)?;
             match effect {
                 Effect::Nothing => {}
                 Effect::Invisible => {
@@ -142,7 +142,7 @@ impl TableWriter for PostgresBackend {
                 }
                 Effect::Visible => count_and_commit(connection, &CountChanges::default(), last)?,
             }
-            Ok(done)
+            Ok(result)
         })
     }
 }

@@ -145,9 +145,9 @@ impl PooledConnection {
 
     /// The connection.
     pub(super) fn session(&mut self) -> Result<&mut Session, IndexError> {
-        let given_back =
+        let without_session =
             || IndexError::transient(self.pool.name(), "the connection was given back");
-        self.session.as_mut().ok_or_else(given_back)
+        self.session.as_mut().ok_or_else(without_session)
     }
 
     /// Executes a statement and returns its rows.
@@ -184,16 +184,16 @@ impl PooledConnection {
         Ok(())
     }
 
-    /// Executes a statement that returns one row; `what` names the row in the error if it is
+    /// Executes a statement that returns one row; `description` names the row in the error if it is
     /// missing.
     pub(super) fn query_one(
         &mut self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
-        what: &str,
+        description: &str,
     ) -> Result<Row, IndexError> {
         self.query(sql, values)?.into_iter().next().ok_or_else(|| {
-            let why = format!("the server returned no row for {what}, expected one");
+            let why = format!("the server returned no row for {description}, expected one");
             IndexError::database(self.pool.name(), why)
         })
     }

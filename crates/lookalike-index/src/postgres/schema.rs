@@ -38,8 +38,8 @@ pub(super) fn begin_new(pool: &Arc<ConnectionPool>) -> Result<PooledConnection, 
         Some(_) => return Err(IndexError::Exists { index: pool.name().to_owned() }),
         None => {
             let sql = format!("CREATE SCHEMA {}", pool.address().quoted());
-            let made = connection.session()?.client.batch_execute(&sql);
-            made.map_err(|error| creation_error(pool, &error))?;
+            let result = connection.session()?.client.batch_execute(&sql);
+            result.map_err(|error| creation_error(pool, &error))?;
         }
     }
     Ok(connection)
@@ -51,8 +51,8 @@ pub(super) fn fill_new(
     settings: &IndexSettings,
 ) -> Result<(), IndexError> {
     let pool = Arc::clone(connection.pool());
-    let made = connection.session()?.client.batch_execute(SCHEMA);
-    made.map_err(|error| creation_error(&pool, &error))?;
+    let result = connection.session()?.client.batch_execute(SCHEMA);
+    result.map_err(|error| creation_error(&pool, &error))?;
     connection.query(
         "INSERT INTO settings (version, settings) VALUES ($1, $2)",
         &[&TABLES_VERSION.cast_signed(), &settings.to_json(pool.name())?],
@@ -136,7 +136,7 @@ fn check_tables(
     let number = |at| column::<i64>(row, "pg_class", at);
     let may: bool = column(row, "pg_namespace", 0)?;
     let all = number(1)?;
-    let ours = number(2)?;
+    let own_tables = number(2)?;
     if all == 0 {
         return Err(IndexError::Missing { index });
     }
@@ -146,7 +146,7 @@ fn check_tables(
         return Err(IndexError::database(index, why));
     }
     let has_version: bool = column(row, "pg_attribute", 3)?;
-    match ours {
+    match own_tables {
         4 if has_version => Ok(()),
         4 => Err(IndexError::not_an_index(
             pool.name(),

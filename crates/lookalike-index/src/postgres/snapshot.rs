@@ -31,8 +31,8 @@ impl PostgresSnapshot {
         pool: &Arc<ConnectionPool>,
         settings: &IndexSettings,
     ) -> Result<Self, IndexError> {
-        let (connection, answer) = pool.begin(BEGIN)?;
-        let [version, documents] = numbers(&answer).ok_or_else(|| no_state(pool))?;
+        let (connection, response) = pool.begin(BEGIN)?;
+        let [version, documents] = numbers(&response).ok_or_else(|| no_state(pool))?;
         Ok(Self {
             connection,
             version: version.cast_unsigned(),
@@ -66,8 +66,8 @@ impl PostgresSnapshot {
 }
 
 /// The numbers in the first row of a text response.
-pub(super) fn numbers<const N: usize>(answer: &[SimpleQueryMessage]) -> Option<[i64; N]> {
-    let row = answer.iter().find_map(|message| match message {
+pub(super) fn numbers<const N: usize>(response: &[SimpleQueryMessage]) -> Option<[i64; N]> {
+    let row = response.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
     })?;

@@ -54,8 +54,8 @@ pub(super) fn lock(
     let mut tries = 1;
     loop {
         match pool.try_begin(&begin)? {
-            Ok((connection, answer)) => {
-                let [last] = numbers(&answer).ok_or_else(|| no_state(pool))?;
+            Ok((connection, response)) => {
+                let [last] = numbers(&response).ok_or_else(|| no_state(pool))?;
                 return Ok((connection, last));
             }
             Err(error) if is_conflict(&error) && tries < MAX_TRIES => tries += 1,
@@ -116,18 +116,18 @@ fn outcome(
     transaction: &str,
     lost: &postgres::Error,
 ) -> Result<(), IndexError> {
-    let mut what = "it is not known whether the batch is stored: look for one of its documents";
+    let mut state = "it is not known whether the batch is stored: look for one of its documents";
     for _ in 0..MAX_POLLS {
         match status(pool, transaction).as_ref().map(Option::as_deref) {
             Ok(Some("committed")) => return Ok(()),
             Ok(Some("aborted")) => {
-                what = "nothing of the batch is stored";
+                state = "nothing of the batch is stored";
                 break;
             }
             _ => std::thread::sleep(POLL_INTERVAL),
         }
     }
-    let why = format!("{}; {what}", super::failure::reported(lost));
+    let why = format!("{}; {state}", super::failure::reported(lost));
     Err(IndexError::transient(pool.name(), why))
 }
 

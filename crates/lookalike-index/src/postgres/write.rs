@@ -55,8 +55,8 @@ fn attempt<'a>(
     let stored = stored_documents(connection, ids)?;
     let duplicates = duplicates::among(connection, ids)?;
     let plan = plan(changes, &stored, duplicates, last, i64::MAX)?;
-    if plan.done.iter().all(|done| *done == ChangeOutcome::Absent) {
-        return Ok(plan.done);
+    if plan.outcomes.iter().all(|outcome| *outcome == ChangeOutcome::Absent) {
+        return Ok(plan.outcomes);
     }
     let versions = match originals {
         Some(originals) => {
@@ -65,7 +65,7 @@ fn attempt<'a>(
         None => None,
     };
     let mut count_changes = CountChanges::default();
-    delete(connection, settings, &plan.gone, &mut count_changes)?;
+    delete(connection, settings, &plan.removed, &mut count_changes)?;
     insert(connection, settings, ready, &plan, &mut count_changes)?;
     duplicates::follow(connection, ids, &plan)?;
     if let Some(versions) = versions {
@@ -77,7 +77,7 @@ fn attempt<'a>(
         }
     }
     count_and_commit(connection, &count_changes, plan.last)?;
-    Ok(plan.done)
+    Ok(plan.outcomes)
 }
 
 /// The stored documents with these ids.

@@ -66,10 +66,13 @@ impl CompactSignatures {
 
     /// Memory use in bytes.
     pub fn bytes(&self) -> u64 {
-        self.shown().iter().map(|chunk| (chunk.rows.len() + 8 * chunk.numbers.len()) as u64).sum()
+        self.current_chunks()
+            .iter()
+            .map(|chunk| (chunk.rows.len() + 8 * chunk.numbers.len()) as u64)
+            .sum()
     }
 
-    fn shown(&self) -> Arc<Vec<Arc<SignatureChunk>>> {
+    fn current_chunks(&self) -> Arc<Vec<Arc<SignatureChunk>>> {
         Arc::clone(&self.chunks.lock())
     }
 
@@ -79,16 +82,16 @@ impl CompactSignatures {
         snapshot: &mut dyn Snapshot,
         num_hashes: usize,
     ) -> Result<Arc<Vec<Arc<SignatureChunk>>>, IndexError> {
-        let _one = self.reading.lock();
-        let shown = self.shown();
-        let newest = shown.iter().map(|chunk| chunk.version).max();
+        let _lock = self.reading.lock();
+        let current_chunks = self.current_chunks();
+        let newest = current_chunks.iter().map(|chunk| chunk.version).max();
         if newest.is_some_and(|newest| newest >= snapshot.version()) {
-            return Ok(shown);
+            return Ok(current_chunks);
         }
-        let rows: u64 = shown.iter().map(|chunk| chunk.numbers.len() as u64).sum();
+        let rows: u64 = current_chunks.iter().map(|chunk| chunk.numbers.len() as u64).sum();
         let is_sparse = rows > 2 * snapshot.len() + SPARE;
-        let mut chunks = if is_sparse { Vec::new() } else { Vec::clone(&shown) };
-        drop(shown);
+        let mut chunks = if is_sparse { Vec::new() } else { Vec::clone(&current_chunks) };
+        drop(current_chunks);
         loop {
             let first = chunks.last().map_or(DocumentNumber(0), |chunk| chunk.last.next());
             let (chunk, count) = SignatureChunk::read_at_most(snapshot, num_hashes, first, CHUNK)?;
@@ -159,9 +162,9 @@ impl SignatureChunk {
             // range.
             let most = CHUNK.min(usize::try_from(last.0 - from.0 + 1).unwrap_or(CHUNK));
             let (mut part, count) = Self::read_at_most(snapshot, num_hashes, from, most)?;
-            let within = part.numbers.partition_point(|number| *number <= last);
-            part.rows.truncate(within * compact::row_bytes(num_hashes));
-            chunk.numbers.extend_from_slice(&part.numbers[..within]);
+            let included = part.numbers.partition_point(|number| *number <= last);
+            part.rows.truncate(included * compact::row_bytes(num_hashes));
+            chunk.numbers.extend_from_slice(&part.numbers[..included]);
             chunk.rows.append(&mut part.rows);
             if count < most {
                 break;

@@ -216,11 +216,11 @@ fn compare_signatures(
     each: MatchCallback<'_>,
 ) -> Result<ComparisonCounts, IndexError> {
     let wanted = RecordFields { signature: true, ..request.filtered() };
-    let mut done = ComparisonCounts::default();
+    let mut counts = ComparisonCounts::default();
     snapshot.records(numbers, wanted, &mut |record| {
-        done.candidates += u64::from(request.is_candidate(record));
+        counts.candidates += u64::from(request.is_candidate(record));
         if request.may_match(record) {
-            done.compared += 1;
+            counts.compared += 1;
             record.check_signature(document.signature.len())?;
             let estimate = verify::estimate(document.signature, &record.signature);
             if estimate >= request.threshold {
@@ -229,7 +229,7 @@ fn compare_signatures(
         }
         Ok(())
     })?;
-    Ok(done)
+    Ok(counts)
 }
 
 /// Passes the similar documents to `each`, compared by their shingle sets.
@@ -263,7 +263,7 @@ fn compare_sets(
             None
         });
     }
-    let done = ComparisonCounts { candidates: count, compared: candidates.len() as u64 };
+    let counts = ComparisonCounts { candidates: count, compared: candidates.len() as u64 };
     let mut read = candidates.iter();
     snapshot.sets(unread, &mut |number, code| {
         let candidate = read.find(|candidate| candidate.number == number);
@@ -278,7 +278,7 @@ fn compare_sets(
             each(candidate, *similarity);
         }
     }
-    Ok(done)
+    Ok(counts)
 }
 
 impl QueryRequest<'_> {
@@ -428,7 +428,7 @@ mod tests {
         }
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let kept: Vec<u64> = best.sorted().iter().map(|one| one.number.0).collect();
-        let wanted: Vec<u64> = all[..most].iter().map(|one| one.1).collect();
-        assert_eq!(kept, wanted);
+        let expected: Vec<u64> = all[..most].iter().map(|one| one.1).collect();
+        assert_eq!(kept, expected);
     }
 }

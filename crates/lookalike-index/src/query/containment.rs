@@ -64,7 +64,12 @@ pub fn query_keys(anchors: usize, set: &[u64], keys: &mut Vec<u64>) {
     keys.sort_unstable();
 }
 
-fn fill(anchors: usize, set: &[u64], (of_all, of_anchors): (u64, u64), keys: &mut Vec<u64>) {
+fn fill(
+    anchors: usize,
+    set: &[u64],
+    (seed_of_all, seed_of_anchors): (u64, u64),
+    keys: &mut Vec<u64>,
+) {
     keys.clear();
     let count = anchors.min(set.len());
     if count == 0 {
@@ -76,10 +81,10 @@ fn fill(anchors: usize, set: &[u64], (of_all, of_anchors): (u64, u64), keys: &mu
     if count < keys.len() {
         keys.select_nth_unstable(count - 1);
     }
-    let of_anchor = |place: &mut u64| *place = mix64(*place ^ of_anchors);
+    let to_anchor = |place: &mut u64| *place = mix64(*place ^ seed_of_anchors);
     keys.truncate(count);
-    keys.iter_mut().for_each(of_anchor);
-    keys.extend(set.iter().map(|shingle| mix64(mix64(shingle ^ ORDER) ^ of_all)));
+    keys.iter_mut().for_each(to_anchor);
+    keys.extend(set.iter().map(|shingle| mix64(mix64(shingle ^ ORDER) ^ seed_of_all)));
 }
 
 #[cfg(test)]
@@ -88,12 +93,12 @@ mod tests {
     use lookalike_core::hash::SplitMix64;
 
     fn meet(anchors: usize, document: &[u64], query: &[u64]) -> bool {
-        let (mut posted, mut looked) = (Vec::new(), Vec::new());
+        let (mut posted, mut looked_up) = (Vec::new(), Vec::new());
         document_keys(anchors, document, &mut posted);
-        query_keys(anchors, query, &mut looked);
+        query_keys(anchors, query, &mut looked_up);
         assert_eq!(posted.len(), document.len() + anchors.min(document.len()));
-        assert!(looked.is_sorted());
-        posted.iter().any(|key| looked.binary_search(key).is_ok())
+        assert!(looked_up.is_sorted());
+        posted.iter().any(|key| looked_up.binary_search(key).is_ok())
     }
 
     #[test]
@@ -102,7 +107,7 @@ mod tests {
         for (short, long, shared, anchors) in
             [(50, 2_000, 40, 3), (10, 300, 8, 3), (200, 250, 60, 13), (4, 900, 2, 2)]
         {
-            let said = candidate_probability(f64::from(shared) / f64::from(short), anchors);
+            let predicted = candidate_probability(f64::from(shared) / f64::from(short), anchors);
             let mut found = [0; 2];
             for _ in 0..2_000 {
                 let mut draw = |count: i32| (0..count).map(|_| random.next_u64()).collect();
@@ -115,8 +120,11 @@ mod tests {
             }
             for found in found {
                 // Four standard deviations of the share.
-                let least = said - 4.0 * (said * (1.0 - said) / 2_000.0).sqrt();
-                assert!(f64::from(found) / 2_000.0 >= least, "{found} of 2000, {said} {short}");
+                let least = predicted - 4.0 * (predicted * (1.0 - predicted) / 2_000.0).sqrt();
+                assert!(
+                    f64::from(found) / 2_000.0 >= least,
+                    "{found} of 2000, {predicted} {short}"
+                );
             }
         }
     }

@@ -101,17 +101,17 @@ impl MetadataFilter {
         let name = value.filter(|_| self.hides_folders && self.member == SOURCE);
         let name = name.and_then(Value::as_str).and_then(file_name).map(Value::from);
         let value = name.as_ref().or(value);
-        let ConditionTest::Holds(operator, wanted) = &self.test else { return value.is_some() };
+        let ConditionTest::Holds(operator, operand) = &self.test else { return value.is_some() };
         let negative = *operator == ComparisonOperator::NotEqual;
         match value {
             None => negative,
             Some(Value::Array(values)) if negative => {
-                values.iter().all(|value| holds(*operator, value, wanted))
+                values.iter().all(|value| holds(*operator, value, operand))
             }
             Some(Value::Array(values)) => {
-                values.iter().any(|value| holds(*operator, value, wanted))
+                values.iter().any(|value| holds(*operator, value, operand))
             }
-            Some(value) => holds(*operator, value, wanted),
+            Some(value) => holds(*operator, value, operand),
         }
     }
 }
@@ -139,20 +139,20 @@ pub fn member<'a>(metadata: &'a Metadata, name: &str) -> Option<&'a Value> {
     })
 }
 
-fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
+fn holds(operator: ComparisonOperator, value: &Value, operand: &str) -> bool {
     let text = match value {
         Value::String(text) => text.as_str().into(),
         other => std::borrow::Cow::Owned(other.to_string()),
     };
     if operator == ComparisonOperator::Contains {
-        return text.to_lowercase().contains(&wanted.to_lowercase());
+        return text.to_lowercase().contains(&operand.to_lowercase());
     }
     // Digits in a string may not be a number: the postal codes 01234 and 1234 differ.
     let ordering = match (operator, value) {
         (ComparisonOperator::Equal | ComparisonOperator::NotEqual, Value::String(text)) => {
-            text.as_str().cmp(wanted)
+            text.as_str().cmp(operand)
         }
-        _ => compare(value, &text, wanted),
+        _ => compare(value, &text, operand),
     };
     match operator {
         ComparisonOperator::Equal => ordering.is_eq(),
@@ -166,14 +166,14 @@ fn holds(operator: ComparisonOperator, value: &Value, wanted: &str) -> bool {
 
 /// Compares numbers if both sides are numbers, otherwise bytes. The order of bytes also orders
 /// times in the format of RFC 3339.
-fn compare(value: &Value, text: &str, wanted: &str) -> Ordering {
+fn compare(value: &Value, text: &str, operand: &str) -> Ordering {
     let number = match value {
         Value::Number(_) | Value::String(_) => FilterNumber::of(text),
         _ => None,
     };
-    match (number, FilterNumber::of(wanted)) {
+    match (number, FilterNumber::of(operand)) {
         (Some(a), Some(b)) => a.compare(b),
-        _ => text.cmp(wanted),
+        _ => text.cmp(operand),
     }
 }
 
@@ -260,9 +260,9 @@ mod tests {
             ("gone=1", false),
             ("gone!=1", true),
         ];
-        for (text, wanted) in cases {
+        for (text, expected) in cases {
             let filter: MetadataFilter = text.parse().unwrap();
-            assert_eq!(filter.matches(&metadata()), wanted, "{text}");
+            assert_eq!(filter.matches(&metadata()), expected, "{text}");
             assert_eq!(filter.to_string(), text);
         }
     }
@@ -286,9 +286,9 @@ mod tests {
             ("source", true),
             ("origin~secret", true),
         ];
-        for (text, wanted) in cases {
+        for (text, expected) in cases {
             let filter: MetadataFilter = text.parse().unwrap();
-            assert_eq!(filter.without_folders().matches(&metadata), wanted, "{text}");
+            assert_eq!(filter.without_folders().matches(&metadata), expected, "{text}");
         }
     }
 }

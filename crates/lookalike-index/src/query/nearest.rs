@@ -95,9 +95,9 @@ impl<'a> SimilarityLevels<'a> {
         let mut counts = vec![0; chunks.iter().map(|chunk| chunk.numbers.len()).sum()];
         let mut rest = counts.as_mut_slice();
         for chunk in chunks {
-            let (these, others) = rest.split_at_mut(chunk.numbers.len());
-            compact::count_equal(&probe, &chunk.rows, these);
-            rest = others;
+            let (chunk_counts, after) = rest.split_at_mut(chunk.numbers.len());
+            compact::count_equal(&probe, &chunk.rows, chunk_counts);
+            rest = after;
         }
         let mut sizes = vec![0; signature.len() + 1];
         for count in &counts {
@@ -162,9 +162,10 @@ impl NearestSearch<'_> {
                 if !self.compare_level(snapshot, request, &numbers, buffers)? {
                     return Ok(self.recall_above(level));
                 }
-                let below = level.checked_sub(1).map_or(1.0, |below| self.recall_above(below));
-                if self.best.is_full() && below >= CERTAINTY {
-                    return Ok(below);
+                let recall =
+                    level.checked_sub(1).map_or(1.0, |next_level| self.recall_above(next_level));
+                if self.best.is_full() && recall >= CERTAINTY {
+                    return Ok(recall);
                 }
             }
             end = least;
@@ -187,11 +188,11 @@ impl NearestSearch<'_> {
                 return Ok(false);
             }
             let size = rest.len().min(CHUNK).min(usize::try_from(self.left).unwrap_or(CHUNK));
-            let (chunk, others) = rest.split_at(size);
+            let (chunk, after) = rest.split_at(size);
             let request = QueryRequest { threshold: self.best.threshold(), ..*request };
             let best = &mut self.best;
             let mut each = |candidate: &mut _, similarity| best.push(candidate, similarity);
-            let done = compare(
+            let counts = compare(
                 snapshot,
                 self.settings,
                 chunk,
@@ -200,10 +201,10 @@ impl NearestSearch<'_> {
                 buffers,
                 &mut each,
             )?;
-            self.candidates += done.candidates;
-            self.left = self.left.saturating_sub(done.compared);
+            self.candidates += counts.candidates;
+            self.left = self.left.saturating_sub(counts.compared);
             self.best.keep();
-            rest = others;
+            rest = after;
         }
         Ok(true)
     }

@@ -182,10 +182,10 @@ pub(super) fn check(
         "SELECT count(*) FROM category_members AS m WHERE NOT EXISTS \
          (SELECT 1 FROM docs WHERE docs.doc = m.doc)",
     )?;
-    let mut push = |what: String| {
+    let mut push = |problem: String| {
         problems.push(IndexProblem {
             place: MEMBERS.name.to_owned(),
-            what: format!("{what}; make categories again"),
+            what: format!("{problem}; make categories again"),
             repairable: false,
         });
     };

@@ -44,10 +44,10 @@ pub(crate) fn checks(settings: &IndexSettings) -> &'static [Check] {
 fn archive(tables: Tables<'_>, problems: &mut Vec<IndexProblem>) -> Result<(), IndexError> {
     check_versions(tables, problems)?;
     check_originals(tables, problems)?;
-    for (what, sql) in COUNTS {
+    for (problem, sql) in COUNTS {
         let count = tables.integer(VERSIONS.name, sql)?;
         if count > 0 {
-            push(problems, VERSIONS.name.to_owned(), &format!("{count} {what}"));
+            push(problems, VERSIONS.name.to_owned(), &format!("{count} {problem}"));
         }
     }
     Ok(())
@@ -90,8 +90,8 @@ fn note(read: Result<(), IndexError>, problems: &mut Vec<IndexProblem>) -> Resul
     Ok(())
 }
 
-fn push(problems: &mut Vec<IndexProblem>, place: String, what: &str) {
-    problems.push(IndexProblem { place, what: format!("{what}; {REMEDY}"), repairable: false });
+fn push(problems: &mut Vec<IndexProblem>, place: String, problem: &str) {
+    problems.push(IndexProblem { place, what: format!("{problem}; {REMEDY}"), repairable: false });
 }
 
 /// Counts the originals of an index that stores them.

@@ -110,12 +110,12 @@ pub(super) fn add(
     // In the order of the entries, so that equal input produces equal bytes.
     let changed = entries.iter().filter_map(|entry| changed.remove_entry(entry.id));
     let changed: Vec<(&str, i64)> = changed.collect();
-    put(tables, &changed)?;
+    replace_rows(tables, &changed)?;
     Ok((count, Effect::visible_if(!changed.is_empty())))
 }
 
 /// Replaces the rows of these ids.
-fn put(tables: Tables<'_>, rows: &[(&str, i64)]) -> Result<(), IndexError> {
+fn replace_rows(tables: Tables<'_>, rows: &[(&str, i64)]) -> Result<(), IndexError> {
     let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
     remove(tables, &ids)?;
     let mut rows = rows.iter().map(|(id, keeper)| {
@@ -138,10 +138,10 @@ fn remove(tables: Tables<'_>, ids: &[&str]) -> Result<(), IndexError> {
 /// Errors of the database.
 pub(crate) fn follow(tables: Tables<'_>, ids: &[&str], plan: &WritePlan) -> Result<(), IndexError> {
     remove(tables, ids)?;
-    let removed = remove_groups(tables, &plan.gone)?;
+    let removed = remove_groups(tables, &plan.removed)?;
     let moved: HashMap<i64, i64> = plan.moved.iter().copied().collect();
     let kept = removed.iter().filter_map(|(id, keeper)| Some((&id[..], *moved.get(keeper)?)));
-    put(tables, &kept.collect::<Vec<_>>())
+    replace_rows(tables, &kept.collect::<Vec<_>>())
 }
 
 /// Removes the duplicates of documents. Returns their ids and keepers.

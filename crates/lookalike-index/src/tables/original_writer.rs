@@ -24,7 +24,7 @@ pub(super) struct OriginalWriter<'c, 'a> {
     /// The originals of the batch, by change.
     originals: &'c [Option<OriginalEntry<'a>>],
     /// The numbers of originals that are stored or about to be.
-    known: HashMap<OriginalHash, i64>,
+    stored_numbers: HashMap<OriginalHash, i64>,
     /// The originals of documents of the batch; `None` for a removed document, whose original must
     /// not become a base.
     of_document: HashMap<i64, Option<i64>>,
@@ -62,7 +62,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
             settings,
             changes,
             originals,
-            known: HashMap::new(),
+            stored_numbers: HashMap::new(),
             of_document: HashMap::new(),
             of_batch: HashMap::new(),
             next: 1,
@@ -79,7 +79,8 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         self.look_up(planned)?;
         self.of_document.extend(plan.removed_documents.iter().map(|removed| (*removed, None)));
         let is_first = |one: &&PlannedVersion<'_>| {
-            let is_new = one.new_original().is_some_and(|hash| !self.known.contains_key(&hash));
+            let is_new =
+                one.new_original().is_some_and(|hash| !self.stored_numbers.contains_key(&hash));
             one.version.number == 1 && is_new
         };
         let first = planned.iter().filter(is_first).filter_map(|one| one.change);
@@ -95,7 +96,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
                 None => None,
             };
             if let (Some(hash), Some(at)) = (one.new_original(), one.change) {
-                let number = match (self.known.get(&hash), before.get(one.id)) {
+                let number = match (self.stored_numbers.get(&hash), before.get(one.id)) {
                     (Some(number), _) => *number,
                     (None, Some(former)) => self.add(at, Some(*former))?,
                     (None, None) => {
@@ -122,7 +123,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         self.tables.each_of(ORIGINALS.name, sql, keys, &mut |row| {
             let hash = row.bytes(0)?.and_then(|hash| OriginalHash::try_from(hash).ok());
             if let Some(hash) = hash {
-                self.known.insert(hash, row.integer(1)?);
+                self.stored_numbers.insert(hash, row.integer(1)?);
             }
             Ok(())
         })?;
@@ -166,7 +167,7 @@ impl<'c, 'a> OriginalWriter<'c, 'a> {
         let differences =
             base.filter(|_| row.base.is_some()).map_or(0, |base| base.differences + 1);
         self.of_batch.insert(number, BatchOriginal { bytes, base: row.base, differences });
-        self.known.insert(sha256, number);
+        self.stored_numbers.insert(sha256, number);
         self.next += 1;
         self.unsent.push(row);
         if self.unsent.iter().map(|row| row.code.len()).sum::<usize>() >= MOST_SENT {

@@ -56,13 +56,13 @@ impl EncodedOriginal {
         sha256: OriginalHash,
         base: Option<(i64, &[u8])>,
     ) -> Result<Self, IndexError> {
-        let whole = encode(number, bytes, None)?;
+        let full = encode(number, bytes, None)?;
         let difference = match base {
             Some((base, original)) => Some((base, encode(number, bytes, Some(original))?)),
             None => None,
         };
-        let difference = difference.filter(|(_, code)| code.len() < whole.len());
-        let (base, code) = difference.map_or((None, whole), |(base, code)| (Some(base), code));
+        let difference = difference.filter(|(_, code)| code.len() < full.len());
+        let (base, code) = difference.map_or((None, full), |(base, code)| (Some(base), code));
         Ok(Self { number, sha256, bytes: bytes.len() as u64, base, code })
     }
 

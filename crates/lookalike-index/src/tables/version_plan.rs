@@ -75,7 +75,7 @@ pub(super) fn plan<'a>(
             if let Some(stored) = replaced.and_then(|number| stored.get(&number)) {
                 stored.verify(index)?;
             }
-            versions.put(at, DocumentNumber::of_signed(number), entry, &original);
+            versions.set_current(at, DocumentNumber::of_signed(number), entry, &original);
             continue;
         }
         *versions = IdVersions::default();
@@ -85,14 +85,14 @@ pub(super) fn plan<'a>(
     let mut versions: Vec<PlannedVersion<'a>> = all.filter(PlannedVersion::is_changed).collect();
     versions.sort_unstable_by_key(|one| one.version.document);
     let kept: HashSet<i64> = versions.iter().filter_map(|one| one.stored).collect();
-    let removed_documents = plan.gone.iter().copied().filter(|number| !kept.contains(number));
+    let removed_documents = plan.removed.iter().copied().filter(|number| !kept.contains(number));
     let removed_documents = removed_documents.collect();
     Ok(VersionPlan { versions, removed, removed_documents })
 }
 
 impl<'a> IdVersions<'a> {
     /// Adds a document, or replaces the current one.
-    fn put(
+    fn set_current(
         &mut self,
         at: usize,
         document: DocumentNumber,

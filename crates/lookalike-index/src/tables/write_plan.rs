@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct WritePlan {
     /// The effect of every change.
-    pub(crate) done: Vec<ChangeOutcome>,
+    pub(crate) outcomes: Vec<ChangeOutcome>,
     /// The number of the document of every change, even if a later change of the batch replaces it;
     /// `None` for a removal.
     pub(crate) numbers: Vec<Option<i64>>,
@@ -17,7 +17,7 @@ pub(crate) struct WritePlan {
     /// later change of the same id.
     pub(crate) replaced: Vec<Option<i64>>,
     /// Numbers of stored documents to delete.
-    pub(crate) gone: Vec<i64>,
+    pub(crate) removed: Vec<i64>,
     /// Numbers of stored documents that are replaced by a document with the same id and the same
     /// shingles, each with the number of the new document.
     pub(crate) moved: Vec<(i64, i64)>,
@@ -69,7 +69,7 @@ pub(crate) fn plan(
 ) -> Result<WritePlan, IndexError> {
     let mut known: HashMap<&str, IdState> =
         stored.iter().map(|(id, one)| (&id[..], IdState::Stored(one.number))).collect();
-    let mut done = Vec::with_capacity(changes.len());
+    let mut outcomes = Vec::with_capacity(changes.len());
     let mut replaced = Vec::with_capacity(changes.len());
     let mut numbers = Vec::with_capacity(changes.len());
     for (at, change) in changes.iter().enumerate() {
@@ -90,8 +90,8 @@ pub(crate) fn plan(
         };
         let added = change.entry().map_or(i64::MIN, |entry| entry.added);
         let is_expired = expires.is_some_and(|expires| expires <= added);
-        let is_there = !matches!(before, IdState::Absent) && !is_expired;
-        if is_there && matches!(change, Change::Add(_)) {
+        let is_stored = !matches!(before, IdState::Absent) && !is_expired;
+        if is_stored && matches!(change, Change::Add(_)) {
             return Err(IndexError::IdTaken { id: id.to_owned() });
         }
         replaced.push(match before {
@@ -99,7 +99,7 @@ pub(crate) fn plan(
             IdState::New(..) | IdState::Absent => None,
         });
         let was_duplicate = duplicates.remove(id);
-        let (what, after) = match change {
+        let (outcome, after) = match change {
             Change::Remove(_) if was_duplicate || !matches!(before, IdState::Absent) => {
                 (ChangeOutcome::Removed, IdState::Absent)
             }
@@ -109,12 +109,13 @@ pub(crate) fn plan(
                     return Err(IndexError::Full { most: most.cast_unsigned() });
                 }
                 last += 1;
-                let what = if is_there { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
-                let is_same = is_there && fingerprint == change.entry().map(|one| one.fingerprint);
-                (what, IdState::New(at, last, same.filter(|_| is_same)))
+                let outcome =
+                    if is_stored { ChangeOutcome::Replaced } else { ChangeOutcome::Added };
+                let is_same = is_stored && fingerprint == change.entry().map(|one| one.fingerprint);
+                (outcome, IdState::New(at, last, same.filter(|_| is_same)))
             }
         };
-        done.push(what);
+        outcomes.push(outcome);
         numbers.push(match after {
             IdState::New(_, number, _) => Some(number),
             IdState::Stored(_) | IdState::Absent => None,
@@ -131,8 +132,8 @@ pub(crate) fn plan(
             moved.extend(same.map(|same| (same, number)));
         }
     }
-    let gone = replaced.iter().copied().flatten().collect();
-    Ok(WritePlan { done, numbers, replaced, gone, moved, kept, last })
+    let removed = replaced.iter().copied().flatten().collect();
+    Ok(WritePlan { outcomes, numbers, replaced, removed, moved, kept, last })
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
         ];
         let duplicates = BTreeSet::from(["c".to_owned(), "d".to_owned()]);
         let plan_of = plan(&changes, &stored, duplicates, 9, i64::MAX).unwrap();
-        let done = [
+        let outcomes = [
             ChangeOutcome::Replaced,
             ChangeOutcome::Replaced,
             ChangeOutcome::Removed,
@@ -182,10 +183,10 @@ mod tests {
             ChangeOutcome::Removed,
             ChangeOutcome::Absent,
         ];
-        assert_eq!(plan_of.done, done);
+        assert_eq!(plan_of.outcomes, outcomes);
         let replaced = [Some(3), None, Some(4), None, None, None, None, None, None];
         assert_eq!(plan_of.replaced, replaced);
-        assert_eq!(plan_of.gone, [3, 4]);
+        assert_eq!(plan_of.removed, [3, 4]);
         // A document that is removed in between is a different one.
         assert_eq!(plan_of.moved, [(3, 11)]);
         let numbers = [Some(10), Some(11), None, None, Some(12), None, Some(13), None, None];
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(plan_of.kept, [(1, 11), (6, 13)]);
         assert_eq!(plan_of.last, 13);
         assert_eq!(ids(&changes), ["a", "b", "c", "d"]);
-        let taken = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9, i64::MAX);
-        assert!(matches!(taken, Err(IndexError::IdTaken { .. })));
+        let refused = plan(&[Change::Add(entry("a"))], &stored, BTreeSet::new(), 9, i64::MAX);
+        assert!(matches!(refused, Err(IndexError::IdTaken { .. })));
     }
 }

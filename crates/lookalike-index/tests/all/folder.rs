@@ -15,17 +15,17 @@ use tempfile::TempDir;
 const WRITE: Access = Access::Write { wait: Duration::ZERO };
 
 struct Folder {
-    above: TempDir,
+    temp: TempDir,
     tuning: Tuning,
 }
 
 impl Folder {
     fn new(tuning: Tuning) -> Self {
-        Self { above: tempfile::tempdir().unwrap(), tuning }
+        Self { temp: tempfile::tempdir().unwrap(), tuning }
     }
 
     fn path(&self) -> std::path::PathBuf {
-        self.above.path().join("news.lookalike")
+        self.temp.path().join("news.lookalike")
     }
 }
 

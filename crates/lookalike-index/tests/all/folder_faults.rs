@@ -69,21 +69,21 @@ fn answers(documents: &[Document], records: &[IndexRecord]) -> Vec<Vec<String>> 
     documents.iter().map(one).collect()
 }
 
-fn assert_answers(backend: &dyn Backend, documents: &[Document], wanted: &[Vec<String>]) {
+fn assert_answers(backend: &dyn Backend, documents: &[Document], expected: &[Vec<String>]) {
     let mut snapshot = backend.snapshot().unwrap();
     let mut keys = Vec::new();
-    for (document, wanted) in documents.iter().zip(wanted) {
+    for (document, expected) in documents.iter().zip(expected) {
         bucket_keys(backend.settings(), &document.signature, &mut keys);
-        assert_eq!(candidates(&mut *snapshot, &keys), *wanted);
+        assert_eq!(candidates(&mut *snapshot, &keys), *expected);
     }
 }
 
 #[test]
 fn missing_or_truncated_segments_are_rebuilt() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let (documents, records) = filled(&folder);
-    let wanted = answers(&documents, &records);
+    let expected = answers(&documents, &records);
     let files = segments(&folder);
     assert!(files.len() >= 5, "{files:?}");
     let mut maker = Maker::new(&settings(StoredContent::Sets), 1);
@@ -111,16 +111,16 @@ fn missing_or_truncated_segments_are_rebuilt() {
         let writer = open(&folder, WRITE).unwrap();
         assert_clean(&*writer);
         assert_eq!(now(&*writer), records);
-        assert_answers(&*writer, &documents, &wanted);
+        assert_answers(&*writer, &documents, &expected);
     }
 }
 
 #[test]
 fn a_flipped_bit_is_never_believed() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let (documents, records) = filled(&folder);
-    let wanted = answers(&documents, &records);
+    let expected = answers(&documents, &records);
     let mut maker = Maker::new(&settings(StoredContent::Sets), 2);
     for _ in 0..25 {
         let files = segments(&folder);
@@ -134,16 +134,16 @@ fn a_flipped_bit_is_never_believed() {
         let reader = open(&folder, Access::Read).unwrap();
         if let Ok(mut snapshot) = reader.snapshot() {
             let mut keys = Vec::new();
-            for (document, wanted) in documents.iter().zip(&wanted) {
+            for (document, expected) in documents.iter().zip(&expected) {
                 bucket_keys(reader.settings(), &document.signature, &mut keys);
                 let mut numbers = Vec::new();
                 match snapshot.candidates(&keys, &mut numbers) {
-                    Ok(()) => assert_eq!(candidates(&mut *snapshot, &keys), *wanted),
+                    Ok(()) => assert_eq!(candidates(&mut *snapshot, &keys), *expected),
                     Err(error) => assert!(matches!(error, IndexError::Damaged { .. }), "{error}"),
                 }
-                let here = records.iter().find(|record| record.id == document.id);
+                let stored = records.iter().find(|record| record.id == document.id);
                 match snapshot.number_of(&document.id) {
-                    Ok(number) => assert_eq!(number, here.map(|record| record.number)),
+                    Ok(number) => assert_eq!(number, stored.map(|record| record.number)),
                     Err(error) => assert!(matches!(error, IndexError::Damaged { .. }), "{error}"),
                 }
             }
@@ -155,14 +155,14 @@ fn a_flipped_bit_is_never_believed() {
         let writer = open(&folder, WRITE).unwrap();
         writer.repair().unwrap();
         assert_clean(&*writer);
-        assert_answers(&*writer, &documents, &wanted);
+        assert_answers(&*writer, &documents, &expected);
     }
 }
 
 #[test]
 fn unlisted_segments_are_removed_by_writers() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let orphan = folder.join("0000009999.seg");
     std::fs::write(&orphan, b"half a segment").unwrap();
@@ -175,8 +175,8 @@ fn unlisted_segments_are_removed_by_writers() {
 #[cfg(unix)]
 #[test]
 fn abandoned_unfinished_folders_are_removed() {
-    let above = tempfile::tempdir().unwrap();
-    let named = |name: &str| above.path().join(name);
+    let temp = tempfile::tempdir().unwrap();
+    let named = |name: &str| temp.path().join(name);
     // Another process with the same process number may have been killed earlier.
     let own = named(&format!("index.unfinished-{}", std::process::id()));
     let left = [own, named("index.unfinished-4000000")];
@@ -199,8 +199,8 @@ fn abandoned_unfinished_folders_are_removed() {
 /// The error names a service while it holds the lock, but not afterwards.
 #[test]
 fn lock_errors_name_the_service() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let service_of = |folder: &Path| match open(folder, Access::Write { wait: Duration::ZERO }) {
         Err(IndexError::InUse { service, .. }) => service,
         other => panic!("{:?}", other.map(drop)),
@@ -217,14 +217,14 @@ fn lock_errors_name_the_service() {
 
 #[test]
 fn second_writer_waits_for_the_lock() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let writer = folder::create(&folder, &settings(StoredContent::Sets)).unwrap();
     let wait = Duration::from_millis(150);
-    let begun = Instant::now();
+    let started = Instant::now();
     let error = open(&folder, Access::Write { wait }).map(drop).unwrap_err();
     assert!(matches!(error, IndexError::InUse { .. }), "{error}");
-    assert!(begun.elapsed() >= wait);
+    assert!(started.elapsed() >= wait);
     let snapshot = writer.snapshot().unwrap();
     std::thread::scope(|scope| {
         let second = scope.spawn(|| open(&folder, Access::Write { wait: LONG }).map(drop));
@@ -238,8 +238,8 @@ fn second_writer_waits_for_the_lock() {
 
 #[test]
 fn concurrently_replaced_document_is_found_once() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let settings = settings(StoredContent::Sets);
     let writer = folder::create(&folder, &settings).unwrap();
     let document = Maker::new(&settings, 1).of_set("a", (1..40).collect());
@@ -271,16 +271,17 @@ fn concurrently_replaced_document_is_found_once() {
 
 #[test]
 fn missing_and_foreign_paths_are_errors() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     for access in [Access::Read, WRITE] {
         assert!(matches!(open(&folder, access), Err(IndexError::Missing { .. })));
     }
-    let file = above.path().join("file");
+    let file = temp.path().join("file");
     std::fs::write(&file, "x").unwrap();
     std::fs::create_dir(&folder).unwrap();
-    for (place, with) in [(&file, None), (&folder, None), (&folder, Some("no database at all"))] {
-        if let Some(content) = with {
+    for (place, content) in [(&file, None), (&folder, None), (&folder, Some("no database at all"))]
+    {
+        if let Some(content) = content {
             std::fs::write(folder.join("catalog.sqlite"), content.repeat(1000)).unwrap();
         }
         for access in [Access::Read, WRITE] {
@@ -300,8 +301,8 @@ fn missing_and_foreign_paths_are_errors() {
 
 #[test]
 fn another_version_is_refused() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     drop(folder::create(&folder, &settings(StoredContent::Sets)).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     for version in [0, 2] {
@@ -319,8 +320,8 @@ fn another_version_is_refused() {
 
 #[test]
 fn damage_of_decisions_is_named() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
     assert_eq!(decisions(&*reader, 0), [""; 0]);
@@ -341,8 +342,8 @@ fn damage_of_decisions_is_named() {
 
 #[test]
 fn damage_of_categories_is_named() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
     assert_eq!(reader.snapshot().unwrap().categories().unwrap(), None);
@@ -363,8 +364,8 @@ fn damage_of_categories_is_named() {
 
 #[test]
 fn damaged_rows_are_reported() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let (_, records) = filled(&folder);
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     let damages = [
@@ -395,12 +396,12 @@ fn damaged_rows_are_reported() {
 #[test]
 fn damaged_catalogue_pages_are_not_repairable() {
     const PAGE: usize = 16 << 10;
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let path = folder.join("catalog.sqlite");
     let sound = std::fs::read(&path).unwrap();
-    let mut looked = 0;
+    let mut opened = 0;
     for page in 1..sound.len() / PAGE {
         let mut bytes = sound.clone();
         bytes[page * PAGE..(page + 1) * PAGE].fill(0xa5);
@@ -410,7 +411,7 @@ fn damaged_catalogue_pages_are_not_repairable() {
                 let problems = reader.check().unwrap();
                 let lost = problems.iter().any(|problem| !problem.repairable);
                 assert!(lost, "page {page}: {problems:?}");
-                looked += 1;
+                opened += 1;
             }
             Err(error) => {
                 let text = error.to_string();
@@ -418,14 +419,14 @@ fn damaged_catalogue_pages_are_not_repairable() {
             }
         }
     }
-    assert!(looked > 3, "{looked} could be opened");
+    assert!(opened > 3, "{opened} could be opened");
 }
 
 #[test]
 fn metadata_has_a_limit() {
-    let above = tempfile::tempdir().unwrap();
+    let temp = tempfile::tempdir().unwrap();
     let settings = settings(StoredContent::Sets);
-    let backend = folder::create(&above.path().join("index"), &settings).unwrap();
+    let backend = folder::create(&temp.path().join("index"), &settings).unwrap();
     let mut document = Maker::new(&settings, 1).document("a", 1);
     document.metadata.insert("much".to_owned(), "x".repeat(MAX_METADATA_BYTES).into());
     let mut later = document.clone();
@@ -445,8 +446,8 @@ fn metadata_has_a_limit() {
 
 #[test]
 fn readers_cannot_write() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let reader = open(&folder, Access::Read).unwrap();
     let errors =
@@ -460,8 +461,8 @@ fn readers_cannot_write() {
 struct Disk(PathBuf);
 
 impl Disk {
-    fn of(above: &Path, options: &str) -> Option<Self> {
-        let at = above.join("disk");
+    fn of(parent: &Path, options: &str) -> Option<Self> {
+        let at = parent.join("disk");
         std::fs::create_dir_all(&at).unwrap();
         let mount = std::process::Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "none"])
@@ -489,8 +490,8 @@ impl Drop for Disk {
 
 #[test]
 fn full_disk_keeps_acknowledged_writes() {
-    let above = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::of(above.path(), "size=3m") else { return };
+    let temp = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::of(temp.path(), "size=3m") else { return };
     let folder = disk.0.join("index");
     let settings = settings(StoredContent::Sets);
     let backend = folder::create_with(&folder, &settings, TINY).unwrap();
@@ -519,8 +520,8 @@ fn full_disk_keeps_acknowledged_writes() {
 
 #[test]
 fn read_only_folders_can_be_read() {
-    let above = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::of(above.path(), "size=20m") else { return };
+    let temp = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::of(temp.path(), "size=20m") else { return };
     let folder = disk.0.join("index");
     let (documents, records) = filled(&folder);
     assert!(!folder.join("catalog.sqlite-wal").exists(), "the last one leaves no log");
@@ -546,12 +547,12 @@ fn read_only_folders_can_be_read() {
 fn as_another(test: &str, folder: &Path) {
     use std::os::unix::fs::MetadataExt;
     use std::os::unix::process::CommandExt;
-    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", test, "--nocapture"]).env(FOLDER, folder);
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", test, "--nocapture"]).env(FOLDER, folder);
     if folder.metadata().unwrap().uid() == 0 {
-        again.uid(65_534).gid(65_534);
+        child.uid(65_534).gid(65_534);
     }
-    let Ok(output) = again.output() else {
+    let Ok(output) = child.output() else {
         let skipped = "this test cannot be run as another user here";
         lookalike_test_support::print_skipped(skipped);
         return;
@@ -579,19 +580,19 @@ fn permission_errors_report_the_remedy() {
         assert!(error.contains("no right to write"), "{error}");
         return;
     }
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     // Makes the files readable by everyone, unlike those of a new index.
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o644)).unwrap();
     }
-    for place in [above.path(), &folder] {
+    for place in [temp.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o555)).unwrap();
     }
     as_another("folder_faults::permission_errors_report_the_remedy", &folder);
-    for place in [above.path(), &folder] {
+    for place in [temp.path(), &folder] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
     }
 }

@@ -63,8 +63,8 @@ fn fill(backend: &dyn Backend) {
     let signatures: Vec<_> = (0..200).map(signature).collect();
     let all: Vec<_> = ids.iter().zip(&signatures).map(|(id, s)| add(id, s, &metadata)).collect();
     all.chunks(15).for_each(|part| drop(backend.write(part).unwrap()));
-    let gone: Vec<_> = ids.iter().step_by(7).map(|id| Change::Remove(id)).collect();
-    backend.write(&gone).unwrap();
+    let removals: Vec<_> = ids.iter().step_by(7).map(|id| Change::Remove(id)).collect();
+    backend.write(&removals).unwrap();
 }
 
 /// Returns the ids that share a bucket with each sketch, and checks that their stored signatures
@@ -73,12 +73,12 @@ fn answers(snapshot: &mut dyn Snapshot) -> Vec<BTreeSet<String>> {
     let (mut keys, mut numbers) = (Vec::new(), Vec::new());
     let wanted = RecordFields { signature: true, ..RecordFields::default() };
     let mut one = |number| {
-        let asked = signature(number);
-        bucket_keys(&settings(), &asked, &mut keys);
+        let probe = signature(number);
+        bucket_keys(&settings(), &probe, &mut keys);
         snapshot.candidates(&keys, &mut numbers).unwrap();
         let mut found = BTreeSet::new();
         let each = &mut |record: &IndexRecord| {
-            let bands = || asked.chunks(4).zip(record.signature.chunks(4));
+            let bands = || probe.chunks(4).zip(record.signature.chunks(4));
             assert!(bands().any(|(a, b)| a == b), "{} shares no band", record.id);
             found.insert(record.id.clone());
             Ok(())
@@ -95,8 +95,8 @@ fn now(backend: &dyn Backend) -> Vec<BTreeSet<String>> {
 
 #[test]
 fn sketches_are_found_as_in_memory() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("sketches");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("sketches");
     let model = MemoryBackend::new(settings());
     fill(&model);
     let expected = now(&model);
@@ -117,8 +117,8 @@ fn sketches_are_found_as_in_memory() {
 
 #[test]
 fn sketches_are_repaired_and_copied() {
-    let above = tempfile::tempdir().unwrap();
-    let (folder, copy) = (above.path().join("sketches"), above.path().join("copy"));
+    let temp = tempfile::tempdir().unwrap();
+    let (folder, copy) = (temp.path().join("sketches"), temp.path().join("copy"));
     let backend = folder::create_with(&folder, &settings(), TINY).unwrap();
     fill(&*backend);
     let expected = now(&*backend);
@@ -141,22 +141,22 @@ fn sketches_are_repaired_and_copied() {
 
 #[test]
 fn create_filled_is_all_or_nothing() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("sketches");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("sketches");
     let (metadata, one, wrong) = (Metadata::default(), signature(1), [1, 2, 3]);
     let error = folder::create_filled(&folder, &settings(), &[add("s:a", &wrong, &metadata)]);
     assert!(matches!(error, Err(IndexError::Document { .. })));
-    assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
     let changes = [add("s:a", &one, &metadata), add("s:b", &one, &metadata)];
     folder::create_filled(&folder, &settings(), &changes).unwrap();
     let backend = folder::open(&folder, WRITE).unwrap();
     assert_eq!(backend.snapshot().unwrap().len(), 2);
     assert_eq!(now(&*backend)[1], ["s:a", "s:b"].map(str::to_owned).into());
-    let again = folder::create_filled(&folder, &settings(), &changes);
-    assert!(matches!(again, Err(IndexError::Exists { .. })));
+    let result = folder::create_filled(&folder, &settings(), &changes);
+    assert!(matches!(result, Err(IndexError::Exists { .. })));
     let mut broken = settings();
     broken.rows = 5;
-    let error = folder::create(&above.path().join("other"), &broken);
+    let error = folder::create(&temp.path().join("other"), &broken);
     assert!(matches!(error.map(drop), Err(IndexError::NotAnIndex { .. })));
 }
 
@@ -169,25 +169,25 @@ fn refuses(folder: &Path, access: Access) {
 
 #[test]
 fn whoever_asks_for_documents_is_reported() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("sketches");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("sketches");
     let backend = folder::create(&folder, &settings()).unwrap();
     // Opening also fails while a writer has the index open.
     refuses(&folder, Access::Read);
     refuses(&folder, WRITE);
     drop(backend);
     refuses(&folder, WRITE);
-    let place = IndexLocation::Folder(above.path().join("new"));
-    let made = index::create(&place, &settings()).map(drop);
-    assert!(matches!(made, Err(IndexError::Params(_))), "{made:?}");
+    let place = IndexLocation::Folder(temp.path().join("new"));
+    let result = index::create(&place, &settings()).map(drop);
+    assert!(matches!(result, Err(IndexError::Params(_))), "{result:?}");
     let kept = index::Index::new(Box::new(MemoryBackend::new(settings()))).map(drop);
     assert!(matches!(kept, Err(IndexError::OfSketches { .. })), "{kept:?}");
 }
 
 #[test]
 fn invalid_stored_settings_are_reported() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("sketches");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("sketches");
     drop(folder::create(&folder, &settings()).unwrap());
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     let read = catalogue.query_row("SELECT json FROM settings", [], |row| row.get::<_, String>(0));

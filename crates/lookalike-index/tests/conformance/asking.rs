@@ -35,7 +35,7 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
         let except = snapshot.number_of(&probe.id).unwrap();
         let (id, expires) = (&probe.id, probe.expires);
         for filters in [vec![], vec!["n<500".parse::<MetadataFilter>().unwrap()]] {
-            let mut wanted: Vec<(usize, &str)> = documents
+            let mut expected: Vec<(usize, &str)> = documents
                 .iter()
                 .filter(|document| among.contains(&document.id) && document.id != probe.id)
                 .filter(|document| document.expires.is_none_or(|expires| expires > 30))
@@ -43,32 +43,35 @@ pub fn large_groups_are_verified<P: Place>(fresh: impl Fn() -> P) {
                 .map(|document| (shared(probe, document), document.id.as_str()))
                 .filter(|(shared, _)| *shared as f64 / (80 - shared) as f64 >= 0.7)
                 .collect();
-            wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-            all += wanted.len();
+            expected.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+            all += expected.len();
             for top in [None, Some(5)] {
                 let question = QueryRequest { except, ..question(top, &filters) };
                 let probe = probe.query_document();
                 let answer = query(&mut *snapshot, &settings, &probe, &question, &mut scratch);
                 let answer = answer.unwrap();
-                assert_eq!(answer.found, wanted.len() as u64);
+                assert_eq!(answer.found, expected.len() as u64);
                 let got: Vec<(usize, &str)> = answer.matches.iter().map(of).collect();
-                assert_eq!(got, wanted[..top.unwrap_or(wanted.len()).min(wanted.len())]);
+                assert_eq!(got, expected[..top.unwrap_or(expected.len()).min(expected.len())]);
                 let question = QueryRequest { except: None, ..question };
                 let found =
                     query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
                 if expires.is_some_and(|expires| expires <= 30) {
                     assert!(found.is_none());
                 } else {
-                    let (stored, again) = found.unwrap();
-                    assert_eq!((stored.shingles(), again), (Some(probe.set.len()), answer));
+                    let (stored, repeated_answer) = found.unwrap();
+                    assert_eq!(
+                        (stored.shingles(), repeated_answer),
+                        (Some(probe.set.len()), answer)
+                    );
                 }
             }
         }
     }
     assert!(all > 3000, "{all}");
     let question = question(None, &[]);
-    let none = query_stored(&mut *snapshot, &settings, "no such", &question, &mut scratch);
-    assert!(none.unwrap().is_none());
+    let missing = query_stored(&mut *snapshot, &settings, "no such", &question, &mut scratch);
+    assert!(missing.unwrap().is_none());
 }
 
 fn question(top: Option<usize>, filters: &[MetadataFilter]) -> QueryRequest<'_> {

@@ -80,8 +80,8 @@ pub fn categories_are_kept_and_follow_documents<P: Place>(fresh: impl Fn() -> P)
     }
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy");
-    let made = backend.backup(&to).is_ok();
-    if let Some(copy) = made.then(|| place.restored(&to)).flatten() {
+    let is_backed_up = backend.backup(&to).is_ok();
+    if let Some(copy) = is_backed_up.then(|| place.restored(&to)).flatten() {
         assert_eq!(members(&*copy, ALL, 0, 9), now);
         assert_clean(&*copy);
     }

@@ -58,9 +58,9 @@ pub fn containment_is_found<P: Place>(fresh: impl Fn() -> P) {
         }
         documents.retain(|old| added.iter().all(|new| new.id != old.id));
         documents.extend(added.iter().cloned());
-        let gone = documents.remove(maker.below(documents.len() as u64) as usize).id;
+        let removed_id = documents.remove(maker.below(documents.len() as u64) as usize).id;
         let mut changes: Vec<Change<'_>> = added.iter().map(Document::put).collect();
-        changes.push(Change::Remove(&gone));
+        changes.push(Change::Remove(&removed_id));
         backend.write(&changes).unwrap();
         match round {
             1 => backend.compact(0).unwrap(),

@@ -83,8 +83,8 @@ pub fn decisions_are_kept_in_order<P: Place>(fresh: impl Fn() -> P) {
     assert_clean(&*backend);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy");
-    let made = backend.backup(&to).is_ok();
-    if let Some(copy) = made.then(|| place.restored(&to)).flatten() {
+    let is_backed_up = backend.backup(&to).is_ok();
+    if let Some(copy) = is_backed_up.then(|| place.restored(&to)).flatten() {
         assert_eq!(decisions(&*copy, 0), all);
         assert_eq!(copy.add_decisions(&["{}"], None).unwrap(), Some(4));
         assert_clean(&*copy);

@@ -80,24 +80,24 @@ pub fn duplicates_follow_their_keeper<P: Place>(fresh: impl Fn() -> P) {
 
     // The keeper can be replaced by the same text, even twice in one batch, without losing its
     // duplicates. With another text, it loses them.
-    let mut again = a.clone();
-    again.added = 2;
-    backend.write(&[again.put(), again.put()]).unwrap();
+    let mut replacement = a.clone();
+    replacement.added = 2;
+    backend.write(&[replacement.put(), replacement.put()]).unwrap();
     assert_eq!(duplicates(&*backend), of(&[("b", &["w", "y", "z"]), ("a", &["x"])]));
     assert_clean(&*backend);
     let other = lasting(&mut maker, "a", 5);
-    backend.write(&[other.put(), again.put()]).unwrap();
+    backend.write(&[other.put(), replacement.put()]).unwrap();
     assert_eq!(duplicates(&*backend), of(&[("b", &["w", "y", "z"])]));
     // Adding a document with the id `w` removes the record of the duplicate `w`.
     let w = lasting(&mut maker, "w", 3);
-    let done = backend.write(&[w.add(), Change::Remove("y"), Change::Remove("y")]).unwrap();
+    let outcomes = backend.write(&[w.add(), Change::Remove("y"), Change::Remove("y")]).unwrap();
     let expected = [ChangeOutcome::Added, ChangeOutcome::Removed, ChangeOutcome::Absent];
-    assert_eq!(done, expected);
+    assert_eq!(outcomes, expected);
     assert_eq!(duplicates(&*backend), of(&[("b", &["z"])]));
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy");
-    let made = backend.backup(&to).is_ok();
-    if let Some(copy) = made.then(|| place.restored(&to)).flatten() {
+    let is_backed_up = backend.backup(&to).is_ok();
+    if let Some(copy) = is_backed_up.then(|| place.restored(&to)).flatten() {
         assert_eq!(duplicates(&*copy), of(&[("b", &["z"])]));
         assert_clean(&*copy);
     }
@@ -133,8 +133,8 @@ pub fn duplicates_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
                     let pairs: Vec<(String, String)> =
                         (0..5).map(|_| (id(&mut maker), id(&mut maker))).collect();
                     let entries: Vec<_> = pairs.iter().map(|(a, b)| entry(a, b)).collect();
-                    let done = backend.add_duplicates(&entries).unwrap();
-                    assert_eq!(done, model.add_duplicates(&entries).unwrap(), "step {step}");
+                    let added = backend.add_duplicates(&entries).unwrap();
+                    assert_eq!(added, model.add_duplicates(&entries).unwrap(), "step {step}");
                 }
                 _ => {
                     // With three texts and twelve ids, many documents replace one with the same
@@ -153,8 +153,8 @@ pub fn duplicates_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
                         false => document.put(),
                     });
                     let changes: Vec<_> = changes.collect();
-                    let done = backend.write(&changes).unwrap();
-                    assert_eq!(done, model.write(&changes).unwrap(), "step {step}");
+                    let outcomes = backend.write(&changes).unwrap();
+                    assert_eq!(outcomes, model.write(&changes).unwrap(), "step {step}");
                 }
             }
             assert_eq!(duplicates(&*backend), duplicates(&model), "seed {seed}, step {step}");

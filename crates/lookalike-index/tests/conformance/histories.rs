@@ -88,9 +88,9 @@ fn change(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: 
         .collect();
     let changes: Vec<Change<'_>> = documents.iter().map(one_change).collect();
     match (backend.write(&changes), model.write(&changes)) {
-        (Ok(done), Ok(wanted)) => assert_eq!(done, wanted),
-        (Err(error), Err(wanted)) => assert_eq!(error.to_string(), wanted.to_string()),
-        (got, wanted) => panic!("{got:?} where the model has {wanted:?}"),
+        (Ok(outcomes), Ok(expected)) => assert_eq!(outcomes, expected),
+        (Err(error), Err(expected)) => assert_eq!(error.to_string(), expected.to_string()),
+        (got, expected) => panic!("{got:?} where the model has {expected:?}"),
     }
 }
 
@@ -105,22 +105,25 @@ fn one_change((kind, document): &(u64, Document)) -> Change<'_> {
 
 /// Compares the documents, look-ups by id, candidates and answers of both.
 fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker, ids: u64) {
-    let (mut got, mut wanted) = (backend.snapshot().unwrap(), model.snapshot().unwrap());
+    let (mut got, mut expected) = (backend.snapshot().unwrap(), model.snapshot().unwrap());
     let records = everything(&mut *got);
     for id in 0..ids {
         let id = format!("d{id}");
         let number = records.iter().find(|record| record.id == id).map(|record| record.number);
         assert_eq!(got.number_of(&id).unwrap(), number, "{id}");
     }
-    assert_eq!(unnumbered(records), unnumbered(everything(&mut *wanted)));
+    assert_eq!(unnumbered(records), unnumbered(everything(&mut *expected)));
     let mut keys = Vec::new();
     for family in 0..6 {
         let probe = maker.document("probe", family);
         bucket_keys(model.settings(), &probe.signature, &mut keys);
-        assert_eq!(candidates(&mut *got, &keys), candidates(&mut *wanted, &keys));
-        let (one, none) = (keys.first().copied(), Vec::<String>::new());
-        assert_eq!(candidates(&mut *got, one.as_slice()), candidates(&mut *wanted, one.as_slice()));
-        assert_eq!(candidates(&mut *got, &[]), none);
+        assert_eq!(candidates(&mut *got, &keys), candidates(&mut *expected, &keys));
+        let (one, no_ids) = (keys.first().copied(), Vec::<String>::new());
+        assert_eq!(
+            candidates(&mut *got, one.as_slice()),
+            candidates(&mut *expected, one.as_slice())
+        );
+        assert_eq!(candidates(&mut *got, &[]), no_ids);
         let question = QueryRequest {
             threshold: 0.5,
             top: Some(5),
@@ -139,8 +142,8 @@ fn assert_equal(backend: &dyn Backend, model: &MemoryBackend, maker: &mut Maker,
             }
             answer
         };
-        let (got, wanted) = (ask(&mut *got), ask(&mut *wanted));
-        assert_eq!(got, wanted);
+        let (got, expected) = (ask(&mut *got), ask(&mut *expected));
+        assert_eq!(got, expected);
         for one in &got.matches {
             assert!(model.settings().store == StoredContent::Signatures || is_right(&probe, one));
         }

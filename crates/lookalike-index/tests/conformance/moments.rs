@@ -35,7 +35,7 @@ pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
     put(&*backend, &first);
     let keys = keys(&settings, &first);
     let mut snapshot = backend.snapshot().unwrap();
-    let wanted = candidates(&mut *backend.snapshot().unwrap(), &keys);
+    let expected = candidates(&mut *backend.snapshot().unwrap(), &keys);
     let records = now(&*backend);
     let version = snapshot.version();
 
@@ -44,7 +44,7 @@ pub fn a_snapshot_sees_one_moment<P: Place>(fresh: impl Fn() -> P) {
     backend.write(&[Change::Remove("a-0"), Change::Remove("a-1")]).unwrap();
     assert_eq!(snapshot.version(), version);
     assert_eq!(everything(&mut *snapshot), records);
-    assert_eq!(candidates(&mut *snapshot, &keys), wanted);
+    assert_eq!(candidates(&mut *snapshot, &keys), expected);
     assert_eq!(snapshot.number_of("a-0").unwrap(), Some(records[0].number));
     assert_eq!(snapshot.number_of("b-0").unwrap(), None);
     let mut later = backend.snapshot().unwrap();
@@ -65,13 +65,14 @@ pub fn a_snapshot_outlives_compacting<P: Place>(fresh: impl Fn() -> P) {
     }
     let keys = keys(&settings, &first);
     let mut snapshot = backend.snapshot().unwrap();
-    let (records, wanted) = (now(&*backend), candidates(&mut *backend.snapshot().unwrap(), &keys));
+    let (records, expected) =
+        (now(&*backend), candidates(&mut *backend.snapshot().unwrap(), &keys));
     for round in 0..5 {
         backend.write(&[Change::Remove(&format!("a-{round}"))]).unwrap();
         backend.compact(-1).unwrap();
     }
     backend.repair().unwrap();
-    assert_eq!(candidates(&mut *snapshot, &keys), wanted);
+    assert_eq!(candidates(&mut *snapshot, &keys), expected);
     assert_eq!(everything(&mut *snapshot), records);
     assert_eq!(snapshot.number_of("a-0").unwrap(), Some(records[0].number));
     drop(snapshot);
@@ -120,11 +121,12 @@ pub fn other_readers_see_what_was_written<P: Place>(fresh: impl Fn() -> P) {
             backend.compact(10).unwrap();
         }
         let keys = keys(&settings, &documents);
-        let (mut here, mut there) = (backend.snapshot().unwrap(), reader.snapshot().unwrap());
-        assert_eq!(here.version(), there.version());
-        assert_eq!(candidates(&mut *here, &keys), candidates(&mut *there, &keys));
-        assert_eq!(here.number_of("a-3").unwrap(), there.number_of("a-3").unwrap());
-        assert_eq!(everything(&mut *here), everything(&mut *there));
+        let (mut snapshot, mut read_snapshot) =
+            (backend.snapshot().unwrap(), reader.snapshot().unwrap());
+        assert_eq!(snapshot.version(), read_snapshot.version());
+        assert_eq!(candidates(&mut *snapshot, &keys), candidates(&mut *read_snapshot, &keys));
+        assert_eq!(snapshot.number_of("a-3").unwrap(), read_snapshot.number_of("a-3").unwrap());
+        assert_eq!(everything(&mut *snapshot), everything(&mut *read_snapshot));
     }
     assert!(reader.write(&[Change::Remove("a-1")]).is_err());
     assert_clean(&*reader);
@@ -209,14 +211,14 @@ pub fn a_backup_is_the_index_at_one_moment<P: Place>(fresh: impl Fn() -> P) {
     let before = now(&*backend);
     let mut keys = Vec::new();
     bucket_keys(&settings, &before[0].signature, &mut keys);
-    let wanted = candidates(&mut *backend.snapshot().unwrap(), &keys);
-    let made = backend.backup(&to);
+    let expected = candidates(&mut *backend.snapshot().unwrap(), &keys);
+    let result = backend.backup(&to);
     put(&*backend, &batch(&mut maker, "b", 0, 20));
-    let Some(copy) = made.is_ok().then(|| place.restored(&to)).flatten() else { return };
+    let Some(copy) = result.is_ok().then(|| place.restored(&to)).flatten() else { return };
     assert!(backend.backup(&to).is_err(), "nothing is overwritten");
     assert_clean(&*copy);
     assert_eq!(unnumbered(now(&*copy)), unnumbered(before));
-    assert_eq!(candidates(&mut *copy.snapshot().unwrap(), &keys), wanted);
+    assert_eq!(candidates(&mut *copy.snapshot().unwrap(), &keys), expected);
     put(&*copy, &batch(&mut maker, "c", 0, 20));
     assert_eq!(now(&*copy).len(), 219);
     assert_eq!(now(&*backend).len(), 219);

@@ -107,11 +107,11 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
             let changed: Vec<Document> =
                 ids.map(|id| member(&mut maker, &id, (round + part) % 4)).collect();
             let mut changes: Vec<Change<'_>> = changed.iter().map(Document::put).collect();
-            let gone = format!("d{}", maker.below(200));
-            changes.push(Change::Remove(&gone));
+            let removed_id = format!("d{}", maker.below(200));
+            changes.push(Change::Remove(&removed_id));
             backend.write(&changes).unwrap();
             documents.extend(changed.iter().map(|one| (one.id.clone(), one.clone())));
-            documents.remove(&gone);
+            documents.remove(&removed_id);
         }
         if round == 3 {
             backend.compact(0).unwrap();
@@ -132,15 +132,15 @@ pub fn the_nearest_are_those_of_comparing_all<P: Place>(fresh: impl Fn() -> P) {
                     count,
                 };
                 let answer = asker.ask(&mut *snapshot, &probe);
-                let wanted = by_comparing_all(documents.values(), &probe, &filters, count);
-                assert_eq!(ranked(&answer), wanted, "round {round}, family {family}");
-                assert_eq!(answer.found, wanted.len() as u64);
+                let expected = by_comparing_all(documents.values(), &probe, &filters, count);
+                assert_eq!(ranked(&answer), expected, "round {round}, family {family}");
+                assert_eq!(answer.found, expected.len() as u64);
                 assert!(answer.predicted_recall >= CERTAINTY);
                 // The snapshot of the previous round still finds its own documents.
                 if let Some((snapshot, documents)) = &mut before {
                     let answer = asker.ask(&mut **snapshot, &probe);
-                    let wanted = by_comparing_all(documents.values(), &probe, &filters, count);
-                    assert_eq!(ranked(&answer), wanted, "the one before round {round}");
+                    let expected = by_comparing_all(documents.values(), &probe, &filters, count);
+                    assert_eq!(ranked(&answer), expected, "the one before round {round}");
                 }
             }
         }
@@ -169,8 +169,8 @@ pub fn the_nearest_of_a_stored_document<P: Place>(fresh: impl Fn() -> P) {
         let id = &document.id;
         let found = query_stored(&mut *snapshot, &settings, id, &question, &mut scratch).unwrap();
         let others = documents.iter().filter(|other| other.id != *id);
-        let wanted = by_comparing_all(others, document, &[], 5);
-        assert_eq!(ranked(&found.unwrap().1), wanted);
+        let expected = by_comparing_all(others, document, &[], 5);
+        assert_eq!(ranked(&found.unwrap().1), expected);
     }
     // The 126 values of a signature take 128 bytes, and each number 8.
     assert_eq!(signatures.bytes(), 50 * (128 + 8));
@@ -190,7 +190,7 @@ pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
         let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count };
         let probe = member(&mut maker, "probe", 1);
         let answer = asker.ask(&mut *snapshot, &probe);
-        let mut wanted: Vec<(usize, &str)> = documents
+        let mut expected: Vec<(usize, &str)> = documents
             .iter()
             .filter(|document| document.expires.is_none_or(|expires| expires > 30))
             .map(|document| {
@@ -199,14 +199,14 @@ pub fn the_nearest_by_estimates<P: Place>(fresh: impl Fn() -> P) {
             })
             .filter(|(equal, _)| *equal > 0)
             .collect();
-        wanted.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-        wanted.truncate(count);
+        expected.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        expected.truncate(count);
         let got: Vec<(usize, &str)> = answer
             .matches
             .iter()
             .map(|one| ((one.similarity.value() * 126.0).round() as usize, &*one.record.id))
             .collect();
-        assert_eq!(got, wanted);
+        assert_eq!(got, expected);
         assert!(answer.predicted_recall > CERTAINTY);
     }
 }
@@ -244,12 +244,12 @@ pub fn the_nearest_of_many<P: Place>(fresh: impl Fn() -> P) {
         for count in [5, 10, 20] {
             let asker = Asker { settings: &settings, signatures: &signatures, filters: &[], count };
             let answer = asker.ask(&mut *snapshot, &probe);
-            let wanted = by_comparing_all(documents.iter(), &probe, &[], count);
+            let expected_matches = by_comparing_all(documents.iter(), &probe, &[], count);
             assert!(answer.candidates <= compared_at_most(NonZeroUsize::new(count).unwrap()));
-            assert_eq!(wanted.len(), count.min(10));
-            expected += wanted.len();
+            assert_eq!(expected_matches.len(), count.min(10));
+            expected += expected_matches.len();
             let got = ranked(&answer);
-            found += wanted.iter().filter(|one| got.contains(one)).count();
+            found += expected_matches.iter().filter(|one| got.contains(one)).count();
             if count == 5 {
                 // The fifth document has a similarity of 0.42. No unrelated document is compared.
                 assert!(answer.predicted_recall >= CERTAINTY, "{answer:?}");

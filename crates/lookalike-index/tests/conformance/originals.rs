@@ -93,7 +93,7 @@ pub fn versions_equal_the_model<P: Place>(fresh: impl Fn() -> P) {
 /// Versions are removed when their document expires. A backup contains them.
 pub fn versions_follow_their_document<P: Place>(fresh: impl Fn() -> P) {
     let settings = settings(StoredContent::Originals);
-    let (place, above) = (fresh(), tempfile::tempdir().unwrap());
+    let (place, temp) = (fresh(), tempfile::tempdir().unwrap());
     let backend = place.create(&settings);
     let mut maker = Maker::new(&settings, 7);
     for version in 0..20 {
@@ -110,7 +110,7 @@ pub fn versions_follow_their_document<P: Place>(fresh: impl Fn() -> P) {
         known(&*backend, "a").iter().map(|(version, ..)| (version.added, version.ended)).collect();
     let expected = (0..20).map(|at| (at, (at < 19).then_some(at + 1)));
     assert_eq!(ended, expected.collect::<Vec<_>>());
-    let copy = above.path().join("copy");
+    let copy = temp.path().join("copy");
     if backend.backup(&copy).is_ok()
         && let Some(restored) = place.restored(&copy)
     {

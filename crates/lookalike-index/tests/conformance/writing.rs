@@ -104,7 +104,7 @@ pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
         other.put(),
         two.put(),
     ];
-    let wanted = [
+    let expected = [
         ChangeOutcome::Absent,
         ChangeOutcome::Added,
         ChangeOutcome::Replaced,
@@ -114,13 +114,13 @@ pub fn one_id_several_times_in_a_batch<P: Place>(fresh: impl Fn() -> P) {
         ChangeOutcome::Added,
         ChangeOutcome::Replaced,
     ];
-    assert_eq!(backend.write(&steps).unwrap(), wanted);
+    assert_eq!(backend.write(&steps).unwrap(), expected);
     let records = now(&*backend);
     assert_eq!(records.iter().map(|record| &record.id[..]).collect::<Vec<_>>(), ["b", "a"]);
     assert_eq!(records[1].fingerprint, two.fingerprint);
-    let done = backend.write(&[one.put(), Change::Remove("a"), one.put(), one.put()]).unwrap();
+    let outcomes = backend.write(&[one.put(), Change::Remove("a"), one.put(), one.put()]).unwrap();
     assert_eq!(
-        done,
+        outcomes,
         [
             ChangeOutcome::Replaced,
             ChangeOutcome::Removed,
@@ -250,13 +250,16 @@ pub fn an_expired_id_is_free<P: Place>(fresh: impl Fn() -> P) {
     let first = at(&mut maker, 5, Some(10));
     assert_eq!(backend.write(&[first.add()]).unwrap(), [ChangeOutcome::Added]);
     let early = at(&mut maker, 9, None);
-    let taken = backend.write(&[early.add()]);
-    assert!(matches!(taken, Err(IndexError::IdTaken { .. })), "{taken:?}");
+    let refused = backend.write(&[early.add()]);
+    assert!(matches!(refused, Err(IndexError::IdTaken { .. })), "{refused:?}");
     let second = at(&mut maker, 10, Some(20));
     assert_eq!(backend.write(&[second.add()]).unwrap(), [ChangeOutcome::Added]);
     let (third, fourth) = (at(&mut maker, 20, Some(21)), at(&mut maker, 21, None));
-    let done = backend.write(&[third.put(), fourth.add(), Change::Remove("x")]);
-    assert_eq!(done.unwrap(), [ChangeOutcome::Added, ChangeOutcome::Added, ChangeOutcome::Removed]);
+    let outcomes = backend.write(&[third.put(), fourth.add(), Change::Remove("x")]);
+    assert_eq!(
+        outcomes.unwrap(),
+        [ChangeOutcome::Added, ChangeOutcome::Added, ChangeOutcome::Removed]
+    );
     assert!(now(&*backend).is_empty());
     assert_clean(&*backend);
 }

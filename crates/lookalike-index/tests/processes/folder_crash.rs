@@ -131,8 +131,8 @@ fn kill_writers(store: StoredContent, rounds: u64) {
     if std::env::var(FOLDER).is_ok() {
         return;
     }
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let settings = settings(store);
     drop(folder::create(&folder, &settings).unwrap());
     let model = MemoryBackend::new(settings.clone());

@@ -180,8 +180,8 @@ pub(crate) fn strip<'a>(name: &'a str, end: &str) -> Option<&'a str> {
 pub(crate) fn peek(mut stream: ByteStream, count: u64) -> io::Result<(Vec<u8>, ByteStream)> {
     let mut head = Vec::new();
     stream.by_ref().take(count).read_to_end(&mut head)?;
-    let back = io::Cursor::new(head.clone());
-    Ok((head, Box::new(back.chain(stream))))
+    let prefix = io::Cursor::new(head.clone());
+    Ok((head, Box::new(prefix.chain(stream))))
 }
 
 /// Reads until `buffer` is full, or until the stream ends or fails.

@@ -56,7 +56,7 @@ pub(crate) fn transcode(
         unit,
         input: Vec::new(),
         text: String::new(),
-        given: 0,
+        returned: 0,
         ended: false,
     }))
 }
@@ -73,7 +73,7 @@ struct Transcoder {
     input: Vec<u8>,
     text: String,
     /// Number of bytes of `text` that were returned.
-    given: usize,
+    returned: usize,
     ended: bool,
 }
 
@@ -81,7 +81,7 @@ impl Transcoder {
     /// Decodes the next bytes into `text`, which is empty only at the end of the stream.
     fn step(&mut self) -> io::Result<()> {
         self.text.clear();
-        self.given = 0;
+        self.returned = 0;
         while self.text.is_empty() && !self.ended {
             let kept = self.input.len();
             self.input.resize(kept + STEP_BYTES, 0);
@@ -91,11 +91,11 @@ impl Transcoder {
             self.ended = last;
             match &mut self.unit {
                 Units::Utf32 { big_endian } => {
-                    let whole = if last { self.input.len() } else { self.input.len() / 4 * 4 };
-                    let chars = self.input[..whole].chunks(4).map(|u| utf32(u, *big_endian));
+                    let complete = if last { self.input.len() } else { self.input.len() / 4 * 4 };
+                    let chars = self.input[..complete].chunks(4).map(|u| utf32(u, *big_endian));
                     // The mark itself is not part of the text.
                     self.text.extend(chars.filter(|&c| c != '\u{FEFF}'));
-                    self.input.drain(..whole);
+                    self.input.drain(..complete);
                 }
                 Units::Other(decoder) => {
                     let room = decoder.max_utf8_buffer_length(self.input.len());
@@ -112,13 +112,13 @@ impl Transcoder {
 
 impl Read for Transcoder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.text.len() {
+        if self.returned == self.text.len() {
             self.step()?;
         }
-        let rest = &self.text.as_bytes()[self.given..];
+        let rest = &self.text.as_bytes()[self.returned..];
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);
-        self.given += count;
+        self.returned += count;
         Ok(count)
     }
 }

@@ -94,11 +94,11 @@ impl Lane {
                 (*next - 1, reader.after_error())
             }
             LaneState::Start | LaneState::End => {
-                let after = AfterError { line: None, goes_on: false };
+                let after = AfterError { line: None, has_more: false };
                 (self.source.first_block(self.number), after)
             }
         };
-        if !after.goes_on {
+        if !after.has_more {
             *state = LaneState::End;
         }
         skipped.line = skipped.line.or(after.line);

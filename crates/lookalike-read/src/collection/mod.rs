@@ -195,7 +195,7 @@ impl Collection {
 
     /// The name of a source: its file, the folder, or `stdin`.
     pub fn source_name(&self, source: u32) -> Option<&str> {
-        self.source(source).map(|source| source.info().shown.as_str())
+        self.source(source).map(|source| source.info().display_name.as_str())
     }
 
     /// The number of sources: files of records, streams, and folders of text files.
@@ -259,7 +259,7 @@ impl Collection {
     pub fn file_of(&self, source: u32, id: &str) -> &str {
         let Some(source) = self.source(source) else { return "" };
         let id = self.document_id(id);
-        source.named_file(id).unwrap_or(&source.info().shown)
+        source.named_file(id).unwrap_or(&source.info().display_name)
     }
 
     /// The id of a document, or of the document that contains a unit, without the prefix of its
@@ -267,8 +267,8 @@ impl Collection {
     pub fn own_id<'a>(&self, source: u32, id: &'a str) -> &'a str {
         let id = self.document_id(id);
         let Some(info) = self.source(source).map(|source| source.info()) else { return id };
-        let own = id.strip_prefix(info.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        own.filter(|_| info.has_ids_by_file()).unwrap_or(id)
+        let relative = id.strip_prefix(info.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        relative.filter(|_| info.has_ids_by_file()).unwrap_or(id)
     }
 
     /// The part of an id of a text file that is relative to its folder; `None` if the source is not
@@ -282,7 +282,7 @@ impl Collection {
         if info.relative {
             return Some(id);
         }
-        Some(id.strip_prefix(info.shown.as_str()).unwrap_or(id).trim_start_matches('/'))
+        Some(id.strip_prefix(info.display_name.as_str()).unwrap_or(id).trim_start_matches('/'))
     }
 
     /// The path of the folder that the ids of files are relative to; `None` unless one folder is
@@ -291,7 +291,7 @@ impl Collection {
         let inputs = self.inputs.sources.iter().take(self.inputs.first_reference as usize);
         let mut files = inputs.filter(|source| source.has_files());
         let info = files.find(|source| source.info().in_folder)?.info();
-        info.relative.then_some(info.shown.as_str())
+        info.relative.then_some(info.display_name.as_str())
     }
 
     /// Whether a source is a file of records that was found in a folder.
@@ -329,7 +329,7 @@ impl Collection {
     /// [`ReadOptions::line_ids`] is not set. Known for a source after its first block.
     pub fn line_ids(&self) -> Vec<String> {
         let sources = self.inputs.sources.iter().filter(|source| source.has_line_ids());
-        sources.map(|source| source.info().shown.clone()).collect()
+        sources.map(|source| source.info().display_name.clone()).collect()
     }
 
     /// The header of a source of separated values. Known after its first block.
@@ -370,7 +370,7 @@ impl Collection {
     /// documents in memory.
     pub fn stream(&self) -> Option<&str> {
         let streams = self.inputs.sources.iter().filter(|source| source.is_stream());
-        streams.map(|source| source.info().shown.as_str()).next()
+        streams.map(|source| source.info().display_name.as_str()).next()
     }
 
     /// The changes to the texts before they are divided into shingles.
@@ -399,7 +399,7 @@ impl Collection {
     }
 
     /// Appends a record of a source, or the bytes of a text file, to `out`, without the ranges
-    /// `taken` of its text. They must be ascending and disjoint. All other bytes are unchanged.
+    /// `removed` of its text. They must be ascending and disjoint. All other bytes are unchanged.
     /// Returns `false` if the record does not contain `text` verbatim, because it has another
     /// encoding or was extracted.
     pub fn cut_text(
@@ -407,14 +407,14 @@ impl Collection {
         source: u32,
         record: &[u8],
         text: &str,
-        taken: &[Range<usize>],
+        removed: &[Range<usize>],
         out: &mut Vec<u8>,
     ) -> bool {
         let Some(source) = self.source(source) else { return false };
         let options = &self.inputs.settings.options;
         let copy =
             |record: &[u8], copier: &mut KeptCopier<'_>| source.copy_text(record, options, copier);
-        text_cut::cut(copy, record, text, taken, out)
+        text_cut::cut(copy, record, text, removed, out)
     }
 
     /// The options of reading, as text that is equal for equal options.
@@ -443,7 +443,7 @@ impl Collection {
         };
         let info = source.info();
         let content: Option<Box<dyn BlockContent>> = if state.is_nothing() {
-            Some(Box::new(NoDocuments { source: info.shown.clone(), skipped: None }))
+            Some(Box::new(NoDocuments { source: info.display_name.clone(), skipped: None }))
         } else {
             // `restore` sets the rule for ids, so that `read_header` need not read the file for it.
             let content = Arc::clone(source).restore(&state, spool);
@@ -451,7 +451,7 @@ impl Collection {
             content
         };
         let content = content.ok_or_else(|| ReadError::Changed {
-            source_name: info.shown.clone(),
+            source_name: info.display_name.clone(),
             line: None,
             what: "the stored block is not one of it".to_owned(),
         })?;

@@ -119,7 +119,7 @@ impl RetainedBlock {
         let whole = place.with_unit(None);
         if scratch.parent_texts.get(&self.block.source, self.block.number, whole).is_none() {
             let text = self.fetch_written(whole, parent_id(id), scratch, str::to_owned)?;
-            scratch.parent_texts.put(&self.block.source, self.block.number, whole, text);
+            scratch.parent_texts.insert(&self.block.source, self.block.number, whole, text);
         }
         let text = scratch.parent_texts.get(&self.block.source, self.block.number, whole);
         let text = text.and_then(|text| text_at(text, Some(unit)));

@@ -22,7 +22,7 @@ impl ExtraFields {
     }
 
     /// Sets `count` fields without a value.
-    pub(crate) fn none(&mut self, count: usize) {
+    pub(crate) fn fill_empty(&mut self, count: usize) {
         self.clear();
         self.values.resize(count, None);
     }

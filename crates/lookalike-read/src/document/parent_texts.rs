@@ -32,15 +32,15 @@ impl ParentTexts {
         block: BlockNumber,
         place: DocumentPosition,
     ) -> Option<&str> {
-        let at = self.texts.iter().position(|each| {
-            each.block == block && each.place == place && Arc::ptr_eq(&each.source, source)
+        let at = self.texts.iter().position(|entry| {
+            entry.block == block && entry.place == place && Arc::ptr_eq(&entry.source, source)
         })?;
         self.texts[..=at].rotate_right(1);
-        self.texts.first().map(|each| each.text.as_str())
+        self.texts.first().map(|entry| entry.text.as_str())
     }
 
     /// Keeps the text of a document.
-    pub(crate) fn put(
+    pub(crate) fn insert(
         &mut self,
         source: &Arc<SourceInfo>,
         block: BlockNumber,

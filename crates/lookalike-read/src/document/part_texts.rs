@@ -14,7 +14,7 @@ const FIRST_KEPT: u32 = 16;
 /// The texts of the parts of one block, before normalization.
 #[derive(Default)]
 pub(crate) struct PartTexts {
-    wanted: bool,
+    is_kept: bool,
     texts: String,
     /// The parts in order.
     ends: Vec<PartEnd>,
@@ -30,7 +30,7 @@ struct PartEnd {
 
 impl PartTexts {
     pub(crate) fn keep(&mut self) {
-        self.wanted = true;
+        self.is_kept = true;
     }
 
     /// Removes the parts of the last block.
@@ -41,7 +41,7 @@ impl PartTexts {
 
     /// Adds a part if it must be kept. Parts are added in order.
     pub(crate) fn add(&mut self, place: DocumentPosition, text: &str) {
-        if self.wanted && place.part >= FIRST_KEPT {
+        if self.is_kept && place.part >= FIRST_KEPT {
             self.texts.push_str(text);
             let end = self.texts.len() as u64;
             self.ends.push(PartEnd { start: place.start, part: place.part, end });
@@ -83,7 +83,7 @@ enum TextStore {
 impl KeptParts {
     fn find(&self, place: DocumentPosition) -> Option<usize> {
         let key = (place.start, place.part);
-        self.ends.binary_search_by_key(&key, |each| (each.start, each.part)).ok()
+        self.ends.binary_search_by_key(&key, |entry| (entry.start, entry.part)).ok()
     }
 
     /// Returns true if the text of a part was kept.

@@ -55,7 +55,7 @@ impl DocumentFile {
     }
 
     /// Its path. For a member of an archive, the path of the archive followed by the member's name.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_path(&self) -> String {
         if let Some(member) = &self.member {
             return format!("{}/{}", name_of(&self.path), member.entry.name);
         }
@@ -128,11 +128,11 @@ pub(crate) fn measure(
     let mut stream = settings.decode(compression, opened).map_err(|e| unreadable(&e))?;
     let mut buffer = vec![0; MEASURED_BYTES];
     loop {
-        let (got, failed) = decompress::fill(&mut stream, &mut buffer);
-        size.add(&buffer[..got]);
+        let (count, failed) = decompress::fill(&mut stream, &mut buffer);
+        size.add(&buffer[..count]);
         match failed {
             Some(error) => return Err(unreadable(&error)),
-            None if got < buffer.len() => return Ok(size),
+            None if count < buffer.len() => return Ok(size),
             None => {}
         }
     }

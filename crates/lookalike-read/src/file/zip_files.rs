@@ -25,7 +25,7 @@ pub(crate) fn zip_files(
     let listed = zip_entries(archive, limits).map_err(failed)?;
     let mut files = Vec::new();
     let mut refused = Vec::new();
-    let shown = name_of(path);
+    let archive_name = name_of(path);
     let refuse = |source: String, id: String, failure| {
         SkippedItem::whole(source, failed(failure)).with_id(id)
     };
@@ -36,7 +36,7 @@ pub(crate) fn zip_files(
         let inside = format!("{id}/{}", names.unique(&entry.name));
         match entry.failure.clone().or_else(|| entry.kind.failure()) {
             Some(failure) => {
-                refused.push(refuse(format!("{shown}/{}", entry.name), inside, failure));
+                refused.push(refuse(format!("{archive_name}/{}", entry.name), inside, failure));
             }
             None if entry.kind == EntryKind::File => {
                 let file = DocumentFile::new(path.to_owned(), inside, stamp, false);
@@ -49,6 +49,6 @@ pub(crate) fn zip_files(
             None => {}
         }
     }
-    refused.extend(listed.cut.map(|failure| refuse(shown, id.to_owned(), failure)));
+    refused.extend(listed.cut.map(|failure| refuse(archive_name, id.to_owned(), failure)));
     Ok((files, refused))
 }

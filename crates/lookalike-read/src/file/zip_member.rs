@@ -45,8 +45,9 @@ impl MemberBudget {
         member: &ZipMember,
         limits: &Limits,
     ) -> Result<LimitUsage, ExtractError> {
-        let same = self.archive.as_ref().is_some_and(|own| Arc::ptr_eq(own, &member.archive));
-        if !same {
+        let is_same =
+            self.archive.as_ref().is_some_and(|archive| Arc::ptr_eq(archive, &member.archive));
+        if !is_same {
             self.archive = Some(Arc::clone(&member.archive));
             self.nested = LimitUsage::default();
         }
@@ -65,8 +66,8 @@ impl MemberBudget {
     /// (`after` minus `before`).
     pub(crate) fn end(&mut self, started: Instant, before: LimitUsage, after: LimitUsage) {
         if let Some(archive) = &self.archive {
-            let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            archive.0.fetch_add(taken, Ordering::Relaxed);
+            let elapsed = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            archive.0.fetch_add(elapsed, Ordering::Relaxed);
         }
         self.nested.add(before, after);
     }

@@ -141,7 +141,7 @@ impl RecordFormat for SeparatedValues {
             self.delimiter(bytes),
             bytes,
             &source.settings.options,
-            &source.shown,
+            &source.display_name,
         )?;
         // Another thread may have set the same columns.
         let _ = self.columns.set(columns);
@@ -155,9 +155,9 @@ impl RecordFormat for SeparatedValues {
         self.observe(source, next()?.as_ref())
     }
 
-    /// Bytes after which [`cut`] is in the same state as after `held`.
-    fn continuation(&self, held: &[u8], unclosed: bool) -> Continuation {
-        let before: &[u8] = match held.last() {
+    /// Bytes after which [`cut`] is in the same state as after `partial`.
+    fn continuation(&self, partial: &[u8], unclosed: bool) -> Continuation {
+        let before: &[u8] = match partial.last() {
             _ if unclosed => b"\"",
             // A quote before another quote continues the value.
             Some(b'"') => b"\"\"",

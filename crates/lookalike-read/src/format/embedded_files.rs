@@ -46,7 +46,7 @@ pub(crate) trait FileRecords {
 
     /// The number of bytes that are missing in `held` to complete its record, if the record states
     /// its length.
-    fn missing_bytes(&self, _held: &[u8]) -> Option<u64> {
+    fn missing_bytes(&self, _partial: &[u8]) -> Option<u64> {
         None
     }
 
@@ -117,8 +117,8 @@ impl<F: FileRecords + Send + Sync> RecordFormat for FileRecordFormat<F> {
         true
     }
 
-    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
-        continuation(&self.records, held)
+    fn continuation(&self, partial: &[u8], _: bool) -> Continuation {
+        continuation(&self.records, partial)
     }
 
     fn copies(&self, _: bool) -> u64 {
@@ -133,10 +133,10 @@ pub(crate) const FILE_COPIES: u64 = 2;
 const TAIL_BYTES: usize = 4096;
 
 /// See [`RecordFormat::continuation`].
-pub(crate) fn continuation(format: &impl FileRecords, held: &[u8]) -> Continuation {
-    match format.missing_bytes(held) {
+pub(crate) fn continuation(format: &impl FileRecords, partial: &[u8]) -> Continuation {
+    match format.missing_bytes(partial) {
         Some(missing) => Continuation::Bytes(missing),
-        None => Continuation::Cut(held[held.len().saturating_sub(TAIL_BYTES)..].to_vec()),
+        None => Continuation::Cut(partial[partial.len().saturating_sub(TAIL_BYTES)..].to_vec()),
     }
 }
 
@@ -195,10 +195,10 @@ pub(crate) struct WholeRecordCount {
 /// Counts the whole records at the start of `bytes`.
 pub(crate) fn whole_records(format: &impl FileRecords, bytes: &[u8]) -> WholeRecordCount {
     let mut found = WholeRecordCount { whole: 0, records: 0, has_end: false };
-    while let Some((done, content)) =
-        format.first(&bytes[found.whole..], false).filter(|(done, _)| *done > 0)
+    while let Some((length, content)) =
+        format.first(&bytes[found.whole..], false).filter(|(length, _)| *length > 0)
     {
-        found.whole += done;
+        found.whole += length;
         found.has_end = !matches!(content, RecordContent::File(_));
         if let RecordContent::File(record) = content {
             found.records += u32::from(format.is_member(&record));
@@ -236,8 +236,8 @@ impl EmbeddedFiles {
         let mut start = 0;
         let mut line = 0;
         let mut is_damaged = false;
-        while let Some((done, content)) = format.first(&bytes[start..], true) {
-            let raw = &bytes[start..start + done];
+        while let Some((length, content)) = format.first(&bytes[start..], true) {
+            let raw = &bytes[start..start + length];
             let place = RecordPlace {
                 source,
                 block: records.index,
@@ -246,7 +246,7 @@ impl EmbeddedFiles {
             };
             match content {
                 RecordContent::File(record) => {
-                    let position = DocumentPosition::of_record(start, done, line);
+                    let position = DocumentPosition::of_record(start, length, line);
                     let raw = without_line_feed(raw);
                     if !F::IS_CONTAINER && format.is_member(&record) {
                         used.members = used.members.saturating_add(1);
@@ -278,7 +278,7 @@ impl EmbeddedFiles {
                 }
                 RecordContent::End => {}
             }
-            start += done.max(1);
+            start += length.max(1);
             line += memchr::memchr_iter(b'\n', raw).count() as u32;
         }
         Ok(is_damaged)
@@ -323,22 +323,22 @@ impl EmbeddedFiles {
     ) -> Result<(), ReadError> {
         let limits = &records.source.settings.options.extract.limits;
         // The time of a record that is read again was already counted.
-        let taken = records.offset.map_or(0, |_| self.extraction_time.load(Ordering::Relaxed));
-        used.time = Duration::from_nanos(taken);
-        let mut now = used.remaining_at(start as u64, limits);
+        let elapsed = records.offset.map_or(0, |_| self.extraction_time.load(Ordering::Relaxed));
+        used.time = Duration::from_nanos(elapsed);
+        let mut current = used.remaining_at(start as u64, limits);
         if let Some(offset) = records.offset {
             let size = records.source.stamp.map(|stamp| stamp.bytes);
             let granted = size.map_or(offset, |size| offset.min(size));
-            now.time = used.remaining_at(granted, limits).time;
+            current.time = used.remaining_at(granted, limits).time;
         }
-        let before = now;
+        let before = current;
         match before.exhausted(limits) {
             Some(failure) => failed(&failure, bytes, parts)?,
-            None => extractor.extract_within(&mut now, name, bytes, parts)?,
+            None => extractor.extract_within(&mut current, name, bytes, parts)?,
         }
-        used.add(before, now);
+        used.add(before, current);
         if records.offset.is_some() {
-            let more = u64::try_from(now.time.saturating_sub(before.time).as_nanos());
+            let more = u64::try_from(current.time.saturating_sub(before.time).as_nanos());
             self.extraction_time.fetch_add(more.unwrap_or(u64::MAX), Ordering::Relaxed);
         }
         Ok(())
@@ -370,13 +370,13 @@ struct RecordParts<'a, F> {
 }
 
 impl<F: FileRecords> RecordParts<'_, F> {
-    fn set_id(&mut self, within: &str, own: Option<&str>) {
+    fn set_id(&mut self, within: &str, own_id: Option<&str>) {
         self.id.clear();
-        match own {
-            Some(own) if self.place.source.has_ids_by_file() => {
-                self.id.extend([self.place.source.name.as_str(), "/", own]);
+        match own_id {
+            Some(own_id) if self.place.source.has_ids_by_file() => {
+                self.id.extend([self.place.source.name.as_str(), "/", own_id]);
             }
-            own => self.id.push_str(own.unwrap_or(&self.base)),
+            own_id => self.id.push_str(own_id.unwrap_or(&self.base)),
         }
         let within = self.format.name_within(within);
         push_within(&mut self.id, within);
@@ -397,8 +397,8 @@ impl<F: FileRecords> PartSink for RecordParts<'_, F> {
     type Error = ReadError;
 
     fn part(&mut self, part: &ExtractedPart<'_>) -> Result<(), ReadError> {
-        let own = self.own_id(part.fields);
-        self.set_id(part.within, own);
+        let record_id = self.own_id(part.fields);
+        self.set_id(part.within, record_id);
         let is_record = F::ARE_SEPARABLE && part.within.is_empty();
         let raw =
             if is_record { Raw::Record(self.raw) } else { Raw::Part(&self.place.source.path) };

@@ -63,13 +63,13 @@ fn line_id_options(source: &SourceInfo) -> Box<ReadOptions> {
 fn lack_ids<'r>(options: &ReadOptions, records: impl Iterator<Item = &'r [u8]>) -> bool {
     let mut id = String::new();
     let mut text = String::new();
-    let mut are_lacking = false;
+    let mut has_missing = false;
     for record in records.take(ASKED_RECORDS) {
         match jsonl::parse(record, options, &mut id, &mut text) {
             Err(InvalidRecord {
                 reason: SkipReason::MissingField { field: Field::Id, .. },
                 ..
-            }) => are_lacking = true,
+            }) => has_missing = true,
             Err(InvalidRecord {
                 reason:
                     SkipReason::NotUtf8 { .. }
@@ -80,5 +80,5 @@ fn lack_ids<'r>(options: &ReadOptions, records: impl Iterator<Item = &'r [u8]>) 
             _ => return false,
         }
     }
-    are_lacking
+    has_missing
 }

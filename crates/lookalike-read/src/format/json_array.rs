@@ -127,8 +127,8 @@ impl RecordFormat for JsonArray {
         Some(&self.ids)
     }
 
-    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
-        let bytes = inside(held);
+    fn continuation(&self, partial: &[u8], _: bool) -> Continuation {
+        let bytes = inside(partial);
         let (start, _) = pass_separators(bytes, 0);
         match scan_element(bytes, start) {
             Ok(_) => Continuation::Cut(Vec::new()),
@@ -278,8 +278,8 @@ mod tests {
         ] {
             let array = format!("[{element},{{}}]");
             for at in 2..=element.len() {
-                let (held, rest) = array.as_bytes().split_at(at);
-                let Continuation::Cut(beginning) = format.continuation(held, true) else {
+                let (partial, rest) = array.as_bytes().split_at(at);
+                let Continuation::Cut(beginning) = format.continuation(partial, true) else {
                     panic!("{element} has few brackets");
                 };
                 for end in 0..rest.len() - 4 {
@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn many_brackets_are_not_looked_through() {
-        let held = "[".repeat(MOST_BRACKETS + 3);
-        let continuation = JsonArray::default().continuation(held.as_bytes(), true);
+        let partial = "[".repeat(MOST_BRACKETS + 3);
+        let continuation = JsonArray::default().continuation(partial.as_bytes(), true);
         assert!(matches!(continuation, Continuation::Bytes(u64::MAX)));
     }
 }

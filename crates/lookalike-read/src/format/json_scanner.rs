@@ -90,8 +90,8 @@ impl<'a> JsonScanner<'a> {
         Self { at, ..*self }
     }
 
-    fn expected<T>(&self, what: &'static str) -> Result<T, SyntaxError> {
-        Err(SyntaxError { at: self.at, expected: what })
+    fn expected<T>(&self, token: &'static str) -> Result<T, SyntaxError> {
+        Err(SyntaxError { at: self.at, expected: token })
     }
 
     /// The next byte other than white space, without consuming it.
@@ -108,9 +108,9 @@ impl<'a> JsonScanner<'a> {
 
     /// Consumes white space and `byte`.
     #[inline]
-    fn take(&mut self, byte: u8, what: &'static str) -> Result<(), SyntaxError> {
+    fn take(&mut self, byte: u8, token: &'static str) -> Result<(), SyntaxError> {
         if self.peek() != Some(byte) {
-            return self.expected(what);
+            return self.expected(token);
         }
         self.at += 1;
         Ok(())

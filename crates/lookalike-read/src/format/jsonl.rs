@@ -89,7 +89,7 @@ pub(crate) fn text_range(line: &str, options: &ReadOptions) -> Option<Range<usiz
 
 /// Sets the values of the extra fields of a line that [`parse`] accepted.
 pub(crate) fn set_extra(line: &[u8], options: &ReadOptions, extra: &mut ExtraFields) {
-    let Ok(line) = record::utf8(line) else { return extra.none(options.fields.len()) };
+    let Ok(line) = record::utf8(line) else { return extra.fill_empty(options.fields.len()) };
     let scanner = JsonScanner::new(line);
     let mut buffer = String::new();
     for path in &options.fields {

@@ -39,7 +39,7 @@ impl LineRecords {
     pub(crate) fn plain() -> Self {
         Self {
             parse: |line, options, _, _| parse(line, options),
-            set_extra: |_, options, extra| extra.none(options.fields.len()),
+            set_extra: |_, options, extra| extra.fill_empty(options.fields.len()),
             copy_text: |line, _, copier| text_cut::line(line, copier),
             is_json: false,
             ids: IdRule::default(),

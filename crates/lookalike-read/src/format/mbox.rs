@@ -20,8 +20,8 @@ impl FileRecords for MboxFormat {
         bytes: &'a [u8],
         at_end: bool,
     ) -> Option<(usize, RecordContent<Cow<'a, [u8]>>)> {
-        let (done, message) = lookalike_extract::mail::next_message(bytes, at_end)?;
-        Some((done, RecordContent::File(message)))
+        let (length, message) = lookalike_extract::mail::next_message(bytes, at_end)?;
+        Some((length, RecordContent::File(message)))
     }
 
     #[cfg(not(feature = "mail"))]

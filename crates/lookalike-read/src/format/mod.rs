@@ -141,9 +141,9 @@ pub(crate) trait RecordFormat: Send + Sync {
         false
     }
 
-    /// Determines how to find the end of the record that begins with `held`, without holding the
-    /// record. `unclosed` is the value that [`cut`](Self::cut) returned for `held`.
-    fn continuation(&self, _held: &[u8], _unclosed: bool) -> Continuation {
+    /// Determines how to find the end of the record that begins with `partial`, without holding the
+    /// record. `unclosed` is the value that [`cut`](Self::cut) returned for `partial`.
+    fn continuation(&self, _partial: &[u8], _unclosed: bool) -> Continuation {
         Continuation::Cut(Vec::new())
     }
 

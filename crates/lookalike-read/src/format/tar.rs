@@ -122,8 +122,8 @@ impl RecordFormat for TarFormat {
         true
     }
 
-    fn continuation(&self, held: &[u8], _: bool) -> Continuation {
-        continuation(self, held)
+    fn continuation(&self, partial: &[u8], _: bool) -> Continuation {
+        continuation(self, partial)
     }
 
     fn copies(&self, _: bool) -> u64 {
@@ -147,9 +147,9 @@ impl FileRecords for TarFormat {
         first(bytes, at_end)
     }
 
-    fn missing_bytes(&self, held: &[u8]) -> Option<u64> {
-        match next_entry(held) {
-            Ok(TarNext::More { at_least }) => at_least.checked_sub(held.len() as u64),
+    fn missing_bytes(&self, partial: &[u8]) -> Option<u64> {
+        match next_entry(partial) {
+            Ok(TarNext::More { at_least }) => at_least.checked_sub(partial.len() as u64),
             _ => None,
         }
     }
@@ -247,9 +247,9 @@ fn is_zeros(bytes: &[u8]) -> bool {
 fn member_names(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> {
     let mut start = 0;
     std::iter::from_fn(move || {
-        while let Some((done, content)) = first(&bytes[start..], true) {
+        while let Some((length, content)) = first(&bytes[start..], true) {
             let at = start as u32;
-            start += done.max(1);
+            start += length.max(1);
             if let RecordContent::File(entry) = content
                 && entry.kind != EntryKind::Folder
             {

@@ -7,27 +7,27 @@ use crate::format::separated_record::value_range;
 use crate::options::ReadOptions;
 use std::ops::Range;
 
-/// Appends `record` to `out` without the ranges `taken` of its text, which are ascending and
+/// Appends `record` to `out` without the ranges `removed` of its text, which are ascending and
 /// disjoint. `copy` finds the text in the record, in the notation of the record's format. Returns
 /// `false` if the record does not contain the text as a literal; `out` is unusable then.
 pub(crate) fn cut(
     copy: impl FnOnce(&[u8], &mut KeptCopier<'_>) -> bool,
     record: &[u8],
     text: &str,
-    taken: &[Range<usize>],
+    removed: &[Range<usize>],
     out: &mut Vec<u8>,
 ) -> bool {
     let mark = record.len() - without_mark(record).len();
     let (mark, record) = record.split_at(mark);
     out.extend_from_slice(mark);
-    let mut copier = KeptCopier { text: text.as_bytes(), taken, at: 0, out };
+    let mut copier = KeptCopier { text: text.as_bytes(), removed, at: 0, out };
     copy(record, &mut copier) && copier.at == text.len()
 }
 
 /// Copies the kept parts of a text in their original form.
 pub(crate) struct KeptCopier<'a> {
     text: &'a [u8],
-    taken: &'a [Range<usize>],
+    removed: &'a [Range<usize>],
     /// Number of bytes of the text before the next copied byte.
     at: usize,
     out: &'a mut Vec<u8>,
@@ -42,13 +42,13 @@ impl KeptCopier<'_> {
             return false;
         }
         let mut next = start;
-        while let Some(range) = self.taken.first().filter(|range| range.start < end) {
+        while let Some(range) = self.removed.first().filter(|range| range.start < end) {
             self.out.extend_from_slice(&self.text[next..range.start.max(next)]);
             next = range.end.clamp(next, end);
             if range.end > end {
                 break;
             }
-            self.taken = &self.taken[1..];
+            self.removed = &self.removed[1..];
         }
         self.out.extend_from_slice(&self.text[next..end]);
         self.at = end;
@@ -62,10 +62,10 @@ impl KeptCopier<'_> {
         if self.text.get(start..end) != Some(meaning) {
             return false;
         }
-        while self.taken.first().is_some_and(|range| range.end <= start) {
-            self.taken = &self.taken[1..];
+        while self.removed.first().is_some_and(|range| range.end <= start) {
+            self.removed = &self.removed[1..];
         }
-        if self.taken.first().is_none_or(|range| range.start > start) {
+        if self.removed.first().is_none_or(|range| range.start > start) {
             self.out.extend_from_slice(raw);
         }
         self.at = end;
@@ -173,7 +173,12 @@ mod tests {
     use crate::format::whole_text::WholeTextFormat;
     use proptest::prelude::*;
 
-    fn cut_of(format: Format, record: &str, text: &str, taken: &[Range<usize>]) -> Option<String> {
+    fn cut_of(
+        format: Format,
+        record: &str,
+        text: &str,
+        removed: &[Range<usize>],
+    ) -> Option<String> {
         let columns = vec!["id".to_owned(), "text".to_owned(), "more".to_owned()];
         let header = CsvHeader { raw: Vec::new(), columns, delimiter: b',' };
         let options = ReadOptions::default();
@@ -184,7 +189,7 @@ mod tests {
             Format::Lines => LineRecords::plain().copy_text(record, &options, copier),
             _ => WholeTextFormat.copy_text(record, &options, copier),
         };
-        let found = cut(copy, record.as_bytes(), text, taken, &mut out);
+        let found = cut(copy, record.as_bytes(), text, removed, &mut out);
         found.then(|| String::from_utf8(out).unwrap())
     }
 
@@ -225,20 +230,20 @@ mod tests {
             let text: String = parts.iter().map(|(part, _)| part.as_str()).collect();
             let kept: String =
                 parts.iter().filter(|(_, taken)| !taken).map(|(part, _)| part.as_str()).collect();
-            let (mut taken, mut at) = (Vec::new(), 0);
+            let (mut removed, mut at) = (Vec::new(), 0);
             for (part, is_taken) in &parts {
                 let range = at..at + part.len();
                 at = range.end;
                 if *is_taken {
-                    taken.push(range);
+                    removed.push(range);
                 }
             }
             let json = serde_json::json!({ "id": "1", "text": text, "z": "\\" }).to_string();
-            let left = cut_of(Format::Jsonl, &json, &text, &taken).unwrap();
+            let left = cut_of(Format::Jsonl, &json, &text, &removed).unwrap();
             let value: serde_json::Value = serde_json::from_str(&left).unwrap();
             prop_assert_eq!(value["text"].as_str(), Some(kept.as_str()));
             let csv = format!("1,\"{}\",z", text.replace('"', "\"\""));
-            let left = cut_of(Format::Csv, &csv, &text, &taken).unwrap();
+            let left = cut_of(Format::Csv, &csv, &text, &removed).unwrap();
             prop_assert_eq!(left, format!("1,\"{}\",z", kept.replace('"', "\"\"")));
         }
     }

@@ -22,14 +22,14 @@ impl FileRecords for WarcFormat {
     }
 
     fn first<'a>(&self, bytes: &'a [u8], at_end: bool) -> Option<(usize, RecordContent<&'a [u8]>)> {
-        let (done, record) = next_record(bytes, at_end)?;
+        let (length, record) = next_record(bytes, at_end)?;
         let content =
-            record.map_or_else(RecordContent::Damaged, |_| RecordContent::File(&bytes[..done]));
-        Some((done, content))
+            record.map_or_else(RecordContent::Damaged, |_| RecordContent::File(&bytes[..length]));
+        Some((length, content))
     }
 
-    fn missing_bytes(&self, held: &[u8]) -> Option<u64> {
-        record_length(held)?.checked_sub(held.len() as u64)
+    fn missing_bytes(&self, partial: &[u8]) -> Option<u64> {
+        record_length(partial)?.checked_sub(partial.len() as u64)
     }
 
     fn extract<S: PartSink>(

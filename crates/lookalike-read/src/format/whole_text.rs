@@ -32,7 +32,7 @@ impl RecordFormat for WholeTextFormat {
         let Some(text) = encoding::decode(bytes, source.settings.encoding) else {
             return sink.skipped(source.reject_record(first_line, None, SkipReason::Binary)?);
         };
-        scratch.extra.none(source.settings.options.fields.len());
+        scratch.extra.fill_empty(source.settings.options.fields.len());
         let contents =
             DocumentContents { bytes, media_type: FileKind::Text.media_type(), name: "" };
         let place = DocumentPosition::of_record(0, bytes.len(), 0);

@@ -76,7 +76,7 @@ impl OpenedInputs {
         SourceInfo {
             number: self.sources.len() as u32,
             path,
-            shown: name.clone(),
+            display_name: name.clone(),
             name,
             stamp: None,
             in_folder: false,
@@ -101,7 +101,7 @@ pub(crate) fn open(
     let mut opener = Opener {
         options,
         is_reference: false,
-        alone: false,
+        is_only_input: false,
         named: Vec::new(),
         reached: ReachedFiles::default(),
         references: reference_files(reference, options)?,
@@ -139,7 +139,7 @@ struct Opener<'a> {
     /// Whether the references are being opened.
     is_reference: bool,
     /// Whether there is only one input, or only one reference.
-    alone: bool,
+    is_only_input: bool,
     /// Consecutive named text files, which become one source.
     named: Vec<DocumentFile>,
     /// The files that were reached on the current side.
@@ -152,8 +152,8 @@ impl Opener<'_> {
     fn side(&mut self, side: Side<'_>) -> Result<(), ReadError> {
         match side {
             Side::Paths(paths) => {
-                self.alone = paths.len() == 1;
-                self.reached = ReachedFiles::new(!self.alone || self.options.follow_links);
+                self.is_only_input = paths.len() == 1;
+                self.reached = ReachedFiles::new(!self.is_only_input || self.options.follow_links);
                 for path in paths {
                     self.input(path)?;
                 }
@@ -176,9 +176,9 @@ impl Opener<'_> {
     }
 
     fn input(&mut self, path: &Path) -> Result<(), ReadError> {
-        let shown = name_of(path);
+        let display_name = name_of(path);
         if path == Path::new("-") {
-            if self.opened.sources.iter().any(|source| source.info().shown == "stdin") {
+            if self.opened.sources.iter().any(|source| source.info().display_name == "stdin") {
                 return Err(ReadError::StdinTwice);
             }
             return self.stream(path, "stdin".to_owned(), Box::new(io::stdin()));
@@ -189,38 +189,38 @@ impl Opener<'_> {
             return self.index(&location);
         }
         let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => ReadError::Missing { path: shown.clone() },
-            _ => ReadError::Io { source_name: shown.clone(), error },
+            io::ErrorKind::NotFound => ReadError::Missing { path: display_name.clone() },
+            _ => ReadError::Io { source_name: display_name.clone(), error },
         };
         let metadata = fs::metadata(path).map_err(failed)?;
         if metadata.is_dir() {
-            return self.folder(path, &shown);
+            return self.folder(path, &display_name);
         }
         if !metadata.is_file() {
             let file = File::open(path).map_err(failed)?;
-            return self.stream(path, shown, Box::new(file));
+            return self.stream(path, display_name, Box::new(file));
         }
         if !self.is_unread(path, None) {
             return Ok(());
         }
-        let (by_name, stem) = Compression::of_name(&shown);
+        let (by_name, stem) = Compression::of_name(&display_name);
         let (compression, format) = match self.options.format {
             Some(format @ (Format::Text | Format::File)) => (by_name, format),
-            given => {
+            requested => {
                 let sniffed = sniff(path, by_name, &self.opened.settings).map_err(failed)?;
                 let (compression, head) = sniffed;
                 let found = || format_of(stem, Format::of_name(stem), &head);
-                (compression, given.unwrap_or_else(found))
+                (compression, requested.unwrap_or_else(found))
             }
         };
         let stamp = Stamp::of(&metadata);
         self.add_bytes(stamp.bytes);
         if matches!(format, Format::Text | Format::File) {
-            let files = self.files(path.to_owned(), shown, stamp, format, true)?;
+            let files = self.files(path.to_owned(), display_name, stamp, format, true)?;
             self.named.extend(files);
         } else {
             self.flush();
-            let info = self.record_info(path, shown, Some(stamp));
+            let info = self.record_info(path, display_name, Some(stamp));
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
         Ok(())
@@ -312,23 +312,28 @@ impl Opener<'_> {
 
     /// The description of the next source, a file of records called `name`.
     fn record_info(&self, path: &Path, name: String, stamp: Option<Stamp>) -> Arc<SourceInfo> {
-        let shown = name_of(path);
-        Arc::new(SourceInfo { shown, stamp, ..self.opened.info(path.to_owned(), name) })
+        let display_name = name_of(path);
+        Arc::new(SourceInfo { display_name, stamp, ..self.opened.info(path.to_owned(), name) })
     }
 
     /// The description of the next source, which was found in a folder.
     fn found_info(&self, info: SourceInfo) -> Arc<SourceInfo> {
-        Arc::new(SourceInfo { in_folder: true, relative: self.alone, ..info })
+        Arc::new(SourceInfo { in_folder: true, relative: self.is_only_input, ..info })
     }
 
     /// Adds standard input or a pipe. Detects the compression from the first bytes, and also the
     /// format if the options name none.
-    fn stream(&mut self, path: &Path, shown: String, stream: ByteStream) -> Result<(), ReadError> {
-        let failed = |error| ReadError::Io { source_name: shown.clone(), error };
+    fn stream(
+        &mut self,
+        path: &Path,
+        display_name: String,
+        stream: ByteStream,
+    ) -> Result<(), ReadError> {
+        let failed = |error| ReadError::Io { source_name: display_name.clone(), error };
         let (head, mut stream) = peek(stream, 4).map_err(failed)?;
         if is_parquet(&head) || self.options.format == Some(Format::Parquet) {
             let problem = TableProblem::ParquetStream;
-            return Err(ReadError::Table { source_name: shown, problem });
+            return Err(ReadError::Table { source_name: display_name, problem });
         }
         let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
@@ -336,28 +341,28 @@ impl Opener<'_> {
             // is one text.
             if format == Format::File { Format::Text } else { format }
         } else {
-            let (head, whole) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
-            stream = whole;
+            let (head, restored) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
+            stream = restored;
             let head = first_bytes(compression.decode(Cursor::new(head), u64::MAX));
             let head = head.map_err(failed)?;
             match of_kind("", &head) {
                 Some(format) => format,
                 None if head.is_empty() || is_jsonl(&head) => Format::Jsonl,
                 None if is_json_array(&head) => Format::Json,
-                None => return Err(ReadError::FormatNeeded { source_name: shown }),
+                None => return Err(ReadError::FormatNeeded { source_name: display_name }),
             }
         };
         self.opened.bytes = None;
         self.flush();
-        let info = Arc::new(self.opened.info(path.to_owned(), shown));
+        let info = Arc::new(self.opened.info(path.to_owned(), display_name));
         self.push_records(&info, format, RecordInput::Stream(compression, Mutex::new(Some(stream))))
     }
 
-    fn folder(&mut self, folder: &Path, shown: &str) -> Result<(), ReadError> {
-        let walked = walk::walk(folder, self.options)?;
-        if walked.files.is_empty() {
+    fn folder(&mut self, folder: &Path, display_name: &str) -> Result<(), ReadError> {
+        let listing = walk::walk(folder, self.options)?;
+        if listing.files.is_empty() {
             let count = |reason: SkipReason| {
-                walked.skipped.iter().filter(|skipped| skipped.reason == reason).count()
+                listing.skipped.iter().filter(|skipped| skipped.reason == reason).count()
             };
             let hidden = count(SkipReason::Hidden);
             let ignored = count(SkipReason::Ignored);
@@ -375,23 +380,23 @@ impl Opener<'_> {
                 walk::walk(folder, &options)?.files.len()
             };
             return Err(ReadError::NoFiles {
-                path: shown.to_owned(),
+                path: display_name.to_owned(),
                 hidden,
                 ignored,
-                other: walked.skipped.len() - hidden - ignored,
+                other: listing.skipped.len() - hidden - ignored,
                 filtered,
             });
         }
-        self.opened.listed.extend(walked.skipped);
+        self.opened.listed.extend(listing.skipped);
         let mut texts = Vec::new();
         let mut records = Vec::new();
-        for found in walked.files {
+        for found in listing.files {
             if !self.is_unread(&found.path, Some(found.is_link)) {
                 continue;
             }
             let stamp = found.stamp;
             self.add_bytes(stamp.bytes);
-            let id = if self.alone { found.name.clone() } else { name_of(&found.path) };
+            let id = if self.is_only_input { found.name.clone() } else { name_of(&found.path) };
             let format = self.found_format(&found, &id)?;
             match format {
                 None => {}
@@ -408,14 +413,15 @@ impl Opener<'_> {
         }
         if !texts.is_empty() {
             self.flush();
-            let info = self.found_info(self.opened.info(folder.to_owned(), shown.to_owned()));
+            let info =
+                self.found_info(self.opened.info(folder.to_owned(), display_name.to_owned()));
             self.opened.sources.push(Arc::new(FileSource::new(info, texts)));
         }
         for (path, name, stamp, compression, format) in records {
             self.flush();
-            let shown = name_of(&path);
+            let display_name = name_of(&path);
             let stamp = Some(stamp);
-            let info = SourceInfo { shown, stamp, ..self.opened.info(path, name) };
+            let info = SourceInfo { display_name, stamp, ..self.opened.info(path, name) };
             let info = self.found_info(info);
             self.push_records(&info, format, RecordInput::File(compression))?;
         }
@@ -458,11 +464,11 @@ impl Opener<'_> {
             _ => true,
         });
         let is_json = strip(stem, ".json").is_some() && found.stamp.bytes > 0;
-        let given = self.options.format;
-        if matches!(given, Some(Format::Text | Format::File))
-            || (given.is_none() && by_name.is_none() && !is_json)
+        let requested = self.options.format;
+        if matches!(requested, Some(Format::Text | Format::File))
+            || (requested.is_none() && by_name.is_none() && !is_json)
         {
-            return Ok(Some((named, given.unwrap_or(Format::File))));
+            return Ok(Some((named, requested.unwrap_or(Format::File))));
         }
         let (compression, head) = match sniff(&found.path, named, &self.opened.settings) {
             Ok(sniffed) => sniffed,
@@ -472,10 +478,10 @@ impl Opener<'_> {
                 return Ok(None);
             }
         };
-        let format = given.unwrap_or_else(|| format_of(stem, by_name, &head));
+        let format = requested.unwrap_or_else(|| format_of(stem, by_name, &head));
         let is_checked = matches!(format, Format::Csv | Format::Tsv | Format::Jsonl | Format::Json);
         let format = match format {
-            format if given.is_some() || !is_checked => Some(format),
+            format if requested.is_some() || !is_checked => Some(format),
             format if is_json => {
                 let has_records = format == Format::Json || has_lines_of_json(&head);
                 Some(self.json_format(&found.path, id, (compression, format), has_records)?)
@@ -495,8 +501,10 @@ impl Opener<'_> {
         (compression, format): (Compression, Format),
         has_records: bool,
     ) -> Result<Format, ReadError> {
-        let info =
-            SourceInfo { shown: name_of(path), ..self.opened.info(path.to_owned(), id.to_owned()) };
+        let info = SourceInfo {
+            display_name: name_of(path),
+            ..self.opened.info(path.to_owned(), id.to_owned())
+        };
         let info = self.found_info(info);
         let source = RecordSource::new(info, format, RecordInput::File(compression));
         let Err(error) = source.check_first_record(true) else { return Ok(format) };
@@ -550,7 +558,7 @@ fn open_records(
     if format != Format::Parquet {
         return Ok(Arc::new(RecordSource::new(Arc::clone(info), format, origin)));
     }
-    let refused = |problem| ReadError::Table { source_name: info.shown.clone(), problem };
+    let refused = |problem| ReadError::Table { source_name: info.display_name.clone(), problem };
     if !matches!(origin, RecordInput::File(Compression::None)) {
         return Err(refused(TableProblem::ParquetStream));
     }

@@ -51,8 +51,8 @@ impl ReachedFiles {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return path.canonicalize().ok();
         };
-        let known = self.folder.as_ref().is_some_and(|(folder, _)| folder == parent);
-        if !known {
+        let is_known = self.folder.as_ref().is_some_and(|(folder, _)| folder == parent);
+        if !is_known {
             let named = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             self.folder = Some((parent.to_owned(), named.canonicalize().ok()?));
         }

@@ -34,7 +34,7 @@ pub(crate) struct FolderListing {
 /// # Errors
 /// [`ReadError::Filter`] for an invalid pattern or type.
 pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing, ReadError> {
-    let mut walked = FolderListing::default();
+    let mut listing = FolderListing::default();
     let overrides = overrides(folder, options)?;
     let types = types(options)?;
     let mut seen = BTreeSet::new();
@@ -59,14 +59,14 @@ pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing
         match entry {
             Ok(entry) => {
                 seen.insert(entry.path().to_owned());
-                file(folder, &entry, &mut walked);
+                file(folder, &entry, &mut listing);
             }
-            Err(error) => walked.skipped.push(refused(folder, &error)),
+            Err(error) => listing.skipped.push(refused(folder, &error)),
         }
     }
     if rules || !options.hidden {
-        let everything = builder(true, false).flatten();
-        for entry in everything.filter(|entry| !seen.contains(entry.path())) {
+        let all_entries = builder(true, false).flatten();
+        for entry in all_entries.filter(|entry| !seen.contains(entry.path())) {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             if !is_folder {
                 let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
@@ -77,19 +77,20 @@ pub(crate) fn walk(folder: &Path, options: &ReadOptions) -> Result<FolderListing
                     () if hidden => SkipReason::Hidden,
                     () => SkipReason::Ignored,
                 };
-                walked.skipped.push(SkippedItem::whole(name_of(entry.path()), reason));
+                listing.skipped.push(SkippedItem::whole(name_of(entry.path()), reason));
             }
         }
     }
-    let own: Vec<PathBuf> = options.leave_out.iter().map(|path| real(path)).collect();
-    if !own.is_empty() {
-        let is_own = |path: &Path| own.iter().any(|own| real(path).starts_with(own));
-        walked.files.retain(|found| !is_own(&found.path));
-        walked.skipped.retain(|skipped| !is_own(Path::new(&skipped.source)));
+    let excluded: Vec<PathBuf> = options.leave_out.iter().map(|path| real(path)).collect();
+    if !excluded.is_empty() {
+        let is_excluded =
+            |path: &Path| excluded.iter().any(|excluded| real(path).starts_with(excluded));
+        listing.files.retain(|found| !is_excluded(&found.path));
+        listing.skipped.retain(|skipped| !is_excluded(Path::new(&skipped.source)));
     }
-    walked.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
-    walked.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
-    Ok(walked)
+    listing.files.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    listing.skipped.sort_by(|a, b| a.source.as_bytes().cmp(b.source.as_bytes()));
+    Ok(listing)
 }
 
 /// The patterns of files to read and not to read.
@@ -143,7 +144,7 @@ fn types(options: &ReadOptions) -> Result<Types, ReadError> {
     builder.build().map_err(failed)
 }
 
-fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
+fn file(folder: &Path, entry: &DirEntry, listing: &mut FolderListing) {
     let path = entry.path();
     // `file_type` and `metadata` describe the link itself, unless links are followed.
     let Some(kind) = entry.file_type() else { return };
@@ -151,14 +152,14 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
         return;
     }
     if kind.is_symlink() {
-        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SymbolicLink));
+        listing.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SymbolicLink));
     } else if !kind.is_file() {
-        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::NotAFile));
+        listing.skipped.push(SkippedItem::whole(name_of(path), SkipReason::NotAFile));
     } else if is_system_file(path) {
-        walked.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SystemFile));
+        listing.skipped.push(SkippedItem::whole(name_of(path), SkipReason::SystemFile));
     } else {
         match entry.metadata() {
-            Ok(metadata) => walked.files.push(FolderFile {
+            Ok(metadata) => listing.files.push(FolderFile {
                 path: path.to_owned(),
                 name: name_of(path.strip_prefix(folder).unwrap_or(path)),
                 stamp: Stamp::of(&metadata),
@@ -166,7 +167,7 @@ fn file(folder: &Path, entry: &DirEntry, walked: &mut FolderListing) {
             }),
             Err(error) => {
                 let message = error.to_string();
-                walked
+                listing
                     .skipped
                     .push(SkippedItem::whole(name_of(path), SkipReason::Unreadable { message }));
             }

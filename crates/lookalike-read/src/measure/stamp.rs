@@ -20,9 +20,9 @@ pub struct Stamp {
 impl Stamp {
     /// The size and time of change of a file.
     pub fn of(metadata: &Metadata) -> Self {
-        let since = |time: std::time::SystemTime| time.duration_since(UNIX_EPOCH);
+        let since_epoch = |time: std::time::SystemTime| time.duration_since(UNIX_EPOCH);
         let modified = metadata.modified().ok().map(|time| {
-            since(time).map_or(0, |age| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX))
+            since_epoch(time).map_or(0, |age| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX))
         });
         Self { bytes: metadata.len(), modified }
     }

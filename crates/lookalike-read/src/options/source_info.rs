@@ -18,7 +18,7 @@ pub(crate) struct SourceInfo {
     /// The name in ids that lookalike forms, such as `name:7` for a line.
     pub(crate) name: String,
     /// The name in messages.
-    pub(crate) shown: String,
+    pub(crate) display_name: String,
     /// Size and modification time of a file of records.
     pub(crate) stamp: Option<Stamp>,
     /// Whether the source was found in a folder. If such a source cannot be read, the run lists it
@@ -50,13 +50,13 @@ impl SourceInfo {
         if !self.has_ids_by_file() {
             return found == id;
         }
-        let own = id.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        own == Some(found)
+        let relative = id.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        relative == Some(found)
     }
 
     /// The error of reading the file or stream.
     pub(crate) fn io(&self, error: io::Error) -> ReadError {
-        ReadError::Io { source_name: self.shown.clone(), error }
+        ReadError::Io { source_name: self.display_name.clone(), error }
     }
 
     /// Handles a bad record: returns an error, or an entry for the list of skipped records if bad
@@ -67,12 +67,13 @@ impl SourceInfo {
         id: Option<String>,
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
-        let skipped = SkippedItem { source: self.shown.clone(), line: Some(line), id, reason };
+        let skipped =
+            SkippedItem { source: self.display_name.clone(), line: Some(line), id, reason };
         if self.is_lenient() { Ok(skipped) } else { Err(ReadError::BadRecord(skipped.into())) }
     }
 
     /// Returns an entry for the list of skipped files, which stands for the whole source.
     pub(crate) fn skipped(&self, reason: SkipReason) -> SkippedItem {
-        SkippedItem::whole(&self.shown, reason).with_id(&self.name)
+        SkippedItem::whole(&self.display_name, reason).with_id(&self.name)
     }
 }

@@ -53,12 +53,12 @@ impl FileSource {
         let mut end = start;
         let mut bytes = 0_u64;
         while let Some(file) = self.files.get(end) {
-            let with = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
-            if end > start && (with > block_bytes || end - start == BLOCK_FILES) {
+            let total = bytes.saturating_add(file.bytes().min(MAX_DOCUMENT_BYTES as u64));
+            if end > start && (total > block_bytes || end - start == BLOCK_FILES) {
                 break;
             }
             end += 1;
-            bytes = with;
+            bytes = total;
         }
         (end > start).then_some((start..end, bytes))
     }
@@ -200,8 +200,8 @@ impl BlockContent for FileBlock {
     }
 
     fn location(&self, place: DocumentPosition) -> Location {
-        let source = self.file(place).map(DocumentFile::shown);
-        Location::Whole { source: source.unwrap_or_else(|| self.source.info.shown.clone()) }
+        let source = self.file(place).map(DocumentFile::display_path);
+        Location::Whole { source: source.unwrap_or_else(|| self.source.info.display_name.clone()) }
     }
 
     fn modified(&self, place: DocumentPosition) -> Option<u64> {
@@ -215,8 +215,8 @@ impl BlockContent for FileBlock {
         scratch: &mut ReadBuffers,
         take: TakeText<'_>,
     ) -> Result<(), ReadError> {
-        let taken = self.take_text(place, scratch, take);
-        taken.map_err(|what| self.location(place).changed(what))
+        let result = self.take_text(place, scratch, take);
+        result.map_err(|what| self.location(place).changed(what))
     }
 }
 
@@ -285,7 +285,11 @@ fn read_one(
                 return Ok(None);
             }
             let size = Box::new(size);
-            return Err(ReadError::OverMemory { source_name: file.shown(), line: None, size });
+            return Err(ReadError::OverMemory {
+                source_name: file.display_path(),
+                line: None,
+                size,
+            });
         }
         Err(reason) => return Ok(Some(reason)),
     };
@@ -302,7 +306,7 @@ fn read_one(
         extractor.extract_within(used, &contents.name, contents.bytes, &mut parts)?;
         return Ok(None);
     }
-    extra.none(settings.options.fields.len());
+    extra.fill_empty(settings.options.fields.len());
     let text = match contents.text(settings) {
         Ok(text) => text,
         Err(reason) => return Ok(Some(reason)),
@@ -321,7 +325,7 @@ fn skipped(file: &DocumentFile, within: &str, reason: SkipReason) -> SkippedItem
         push_within(&mut name, within);
         name
     };
-    SkippedItem::whole(with_part(file.shown()), reason).with_id(with_part(file.id.clone()))
+    SkippedItem::whole(with_part(file.display_path()), reason).with_id(with_part(file.id.clone()))
 }
 
 /// Passes the parts of one file to the sink as documents.
@@ -341,8 +345,8 @@ impl PartSink for FileParts<'_> {
         self.id.clear();
         self.id.push_str(&self.file.id);
         push_within(&mut self.id, part.within);
-        let whole = part.within.is_empty();
-        let raw = if whole { self.file.raw() } else { Raw::Part(&self.file.path) };
+        let is_whole = part.within.is_empty();
+        let raw = if is_whole { self.file.raw() } else { Raw::Part(&self.file.path) };
         self.documents.give(part, &self.id, (raw, self.contents))
     }
 

@@ -128,7 +128,7 @@ impl BlockContent for IndexBlock {
     }
 
     fn location(&self, _: DocumentPosition) -> Location {
-        Location::Whole { source: self.source.info.shown.clone() }
+        Location::Whole { source: self.source.info.display_name.clone() }
     }
 
     fn has_texts(&self) -> bool {
@@ -206,7 +206,7 @@ impl IndexSource {
         let add = |entry: &IndexRecord| {
             last = Some(entry.number);
             if let Some(over) = over.filter(|over| entry.bytes > over.limit) {
-                let skipped = SkippedItem::whole(&self.info.shown, over.reason());
+                let skipped = SkippedItem::whole(&self.info.display_name, over.reason());
                 return Err(ReadError::BadRecord(skipped.with_id(&entry.id).into()));
             }
             bytes += entry.bytes;
@@ -248,7 +248,7 @@ impl IndexSource {
         set: &mut Vec<u64>,
     ) -> Result<u128, ReadError> {
         let wanted = RecordFields { set: true, ..RecordFields::default() };
-        let fingerprint = self.one(place, id, wanted, |record| {
+        let fingerprint = self.read_record(place, id, wanted, |record| {
             code.clear();
             code.extend_from_slice(record.set.as_deref().unwrap_or_default());
             record.fingerprint
@@ -260,24 +260,24 @@ impl IndexSource {
     /// The text of a document; `None` if the index stores none.
     fn text(&self, place: DocumentPosition, id: &str) -> Result<Option<String>, ReadError> {
         let wanted = RecordFields { text: true, ..RecordFields::default() };
-        self.one(place, id, wanted, |record| record.text.clone())
+        self.read_record(place, id, wanted, |record| record.text.clone())
     }
 
-    fn one<R>(
+    fn read_record<R>(
         &self,
         place: DocumentPosition,
         id: &str,
         wanted: RecordFields,
         mut take: impl FnMut(&IndexRecord) -> R,
     ) -> Result<R, ReadError> {
-        let mut taken = None;
+        let mut result = None;
         self.snapshot().records(&[number(place)], wanted, &mut |record| {
             if record.id == id {
-                taken = Some(take(record));
+                result = Some(take(record));
             }
             Ok(())
         })?;
-        taken.ok_or_else(|| damaged(id, "it is no longer there").into())
+        result.ok_or_else(|| damaged(id, "it is no longer there").into())
     }
 
     /// Passes documents to the sink, in order.

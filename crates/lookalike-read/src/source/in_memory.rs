@@ -115,7 +115,8 @@ impl InMemorySource {
         id: Option<String>,
         reason: SkipReason,
     ) -> Result<SkippedItem, ReadError> {
-        let skipped = SkippedItem { source: self.info.shown.clone(), line: Some(row), id, reason };
+        let skipped =
+            SkippedItem { source: self.info.display_name.clone(), line: Some(row), id, reason };
         let is_skipped = self.info.settings.options.skip_bad;
         if is_skipped { Ok(skipped) } else { Err(ReadError::BadRow(Box::new(skipped))) }
     }
@@ -246,7 +247,7 @@ impl BlockContent for RowBlock {
     }
 
     fn location(&self, place: DocumentPosition) -> Location {
-        Location::Row { source: self.source.info.shown.clone(), row: u64::from(place.start) }
+        Location::Row { source: self.source.info.display_name.clone(), row: u64::from(place.start) }
     }
 
     fn read_again(

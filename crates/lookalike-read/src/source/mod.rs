@@ -154,7 +154,7 @@ pub(crate) trait LaneReader: Send {
 
     /// Determines how reading continues after an error, which is listed in a block of its own.
     fn after_error(&mut self) -> AfterError {
-        AfterError { line: None, goes_on: false }
+        AfterError { line: None, has_more: false }
     }
 
     /// Returns true if the lane ended without a block.
@@ -168,7 +168,7 @@ pub(crate) struct AfterError {
     /// The line of the error; `None` if no block precedes it.
     pub(crate) line: Option<u64>,
     /// Whether there are more blocks.
-    pub(crate) goes_on: bool,
+    pub(crate) has_more: bool,
 }
 
 /// The documents of a block.

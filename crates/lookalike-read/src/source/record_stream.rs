@@ -140,22 +140,22 @@ impl RecordStream {
         }
     }
 
-    /// Returns the error for a record that begins with `held`. In formats of lines, reading
+    /// Returns the error for a record that begins with `partial`. In formats of lines, reading
     /// continues with the next line. In other formats, it continues with the next record only if
     /// the memory sets the limit.
-    fn too_long(&mut self, held: &[u8], source_name: &str) -> ReadError {
+    fn too_long(&mut self, partial: &[u8], source_name: &str) -> ReadError {
         self.carry.clear();
-        self.offset += held.len() as u64;
+        self.offset += partial.len() as u64;
         self.in_long_line = self.format.is_lines();
         let source_name = source_name.to_owned();
         let line = self.line;
         match self.limited_by {
             Some(over) if over.is_memory() => {
                 self.in_long_line = false;
-                self.line += lines(held);
+                self.line += lines(partial);
                 // The rest of the record shows how much memory is needed.
-                let mut size = RecordSize::of(held);
-                let first = self.format.continuation(held, self.unclosed);
+                let mut size = RecordSize::of(partial);
+                let first = self.format.continuation(partial, self.unclosed);
                 if let Err(error) = self.skip_rest(first, &mut size, &source_name) {
                     return error;
                 }
@@ -207,9 +207,9 @@ impl RecordStream {
             self.line += lines(skipped);
             if let Some(end) = end {
                 // The end of a record is only recognized by the bytes after it.
-                let again = buffer.get(end..before).unwrap_or_default();
-                self.offset -= again.len() as u64;
-                self.line -= lines(again);
+                let unread = buffer.get(end..before).unwrap_or_default();
+                self.offset -= unread.len() as u64;
+                self.line -= lines(unread);
                 self.carry.extend_from_slice(&buffer[end..]);
                 return Ok(());
             }
@@ -225,18 +225,18 @@ impl RecordStream {
 
     /// The end of the first record of `bytes`; `None` if it continues.
     fn first_end(&self, bytes: &[u8]) -> Option<usize> {
-        let whole = |end: usize| self.format.cut(&bytes[..end]).whole;
-        if whole(bytes.len()) == 0 {
+        let whole_length = |end: usize| self.format.cut(&bytes[..end]).whole;
+        if whole_length(bytes.len()) == 0 {
             return None;
         }
-        // Binary search: `some` is the least known number of bytes that shows the end of a record.
-        let mut none = 0;
-        let mut some = bytes.len();
-        while some - none > 1 {
-            let middle = none.midpoint(some);
-            if whole(middle) == 0 { none = middle } else { some = middle }
+        // Binary search: `high` is the least known number of bytes that shows the end of a record.
+        let mut low = 0;
+        let mut high = bytes.len();
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if whole_length(middle) == 0 { low = middle } else { high = middle }
         }
-        Some(whole(some))
+        Some(whole_length(high))
     }
 
     /// Skips a number for the block that lists an error. Returns the line of the error; `None` if

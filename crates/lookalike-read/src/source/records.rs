@@ -109,9 +109,9 @@ impl RecordSource {
         self.format.learn_header(&self.info, &mut || {
             let stream = match &mut stream {
                 Some(stream) => stream,
-                none => none.insert(self.open(false)?),
+                empty => empty.insert(self.open(false)?),
             };
-            stream.next(&self.info.shown)
+            stream.next(&self.info.display_name)
         })
     }
 
@@ -121,7 +121,7 @@ impl RecordSource {
     /// # Errors
     /// [`ReadError::BadRecord`] for the first record.
     pub(crate) fn check_first_record(&self, is_strict: bool) -> Result<(), ReadError> {
-        let records = self.open(false).and_then(|mut stream| stream.next(&self.info.shown));
+        let records = self.open(false).and_then(|mut stream| stream.next(&self.info.display_name));
         let Ok(Some(records)) = records else { return Ok(()) };
         self.format.observe(&self.info, Some(&records))?;
         let Some((line, reason)) = self.format.first_fault(&self.info, &records) else {
@@ -132,7 +132,7 @@ impl RecordSource {
         if !is_strict && !lacks_fields {
             return Ok(());
         }
-        let skipped = SkippedItem::whole(&self.info.shown, reason);
+        let skipped = SkippedItem::whole(&self.info.display_name, reason);
         Err(ReadError::BadRecord(SkippedItem { line: Some(line), ..skipped }.into()))
     }
 
@@ -219,7 +219,7 @@ struct RecordLane {
 impl LaneReader for RecordLane {
     fn next(&mut self) -> Result<Option<Box<dyn BlockContent>>, ReadError> {
         let info = &self.source.info;
-        let records = self.stream.next(&info.shown)?;
+        let records = self.stream.next(&info.display_name)?;
         if let Err(error) = self.source.format.observe(info, records.as_ref()) {
             self.stream.end();
             return Err(error);
@@ -228,7 +228,7 @@ impl LaneReader for RecordLane {
     }
 
     fn after_error(&mut self) -> AfterError {
-        AfterError { line: self.stream.pass_error(), goes_on: !self.stream.is_ended() }
+        AfterError { line: self.stream.pass_error(), has_more: !self.stream.is_ended() }
     }
 
     fn is_empty(&self) -> bool {
@@ -290,7 +290,7 @@ impl RecordBlock {
         let missing = || self.location(place).changed("no such document".to_owned());
         let end = start.checked_add(length).filter(|end| *end <= self.range.length);
         let end = end.ok_or_else(missing)? as usize;
-        let held: &[u8] = match &self.storage {
+        let stored: &[u8] = match &self.storage {
             RecordStorage::Fresh(bytes) => bytes,
             RecordStorage::Memory(bytes) => bytes,
             RecordStorage::Disk | RecordStorage::Spool(_) => {
@@ -307,7 +307,7 @@ impl RecordBlock {
                 return Ok(buffer);
             }
         };
-        held.get(start as usize..end).ok_or_else(missing)
+        stored.get(start as usize..end).ok_or_else(missing)
     }
 }
 
@@ -372,7 +372,7 @@ impl BlockContent for RecordBlock {
 
     fn location(&self, place: DocumentPosition) -> Location {
         let line = self.range.first_line + u64::from(place.line);
-        Location::Line { source: self.source.info.shown.clone(), line }
+        Location::Line { source: self.source.info.display_name.clone(), line }
     }
 
     fn read_again(

@@ -30,7 +30,7 @@ impl ParquetSource {
     /// # Errors
     /// Read errors of the footer, and [`ReadError::Table`] for a missing column.
     pub(crate) fn open(info: Arc<SourceInfo>) -> Result<Self, ReadError> {
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
+        let table = ParquetFile::open(&info.path, &info.display_name, &info.settings.options)?;
         let lanes = u32::try_from(table.groups().max(1)).unwrap_or(u32::MAX);
         let origin = RecordInput::File(Compression::None);
         let records = RecordSource::new(info, Format::Parquet, origin);
@@ -54,10 +54,10 @@ impl ParquetSource {
             return Ok(Arc::clone(table));
         }
         let info = self.info();
-        let table = ParquetFile::open(&info.path, &info.shown, &info.settings.options)?;
+        let table = ParquetFile::open(&info.path, &info.display_name, &info.settings.options)?;
         if table.groups().max(1) != self.lanes as usize {
             return Err(ReadError::Changed {
-                source_name: info.shown.clone(),
+                source_name: info.display_name.clone(),
                 line: None,
                 what: format!("{} row groups, were {}", table.groups(), self.lanes),
             });
@@ -84,7 +84,7 @@ impl Source for ParquetSource {
         let table = self.table()?;
         let rows = match table.groups() {
             0 => None,
-            _ => Some(RowGroup::open(&table, lane as usize, &self.info().shown)?),
+            _ => Some(RowGroup::open(&table, lane as usize, &self.info().display_name)?),
         };
         Ok(Box::new(RowGroupLane { source: self, lane, rows, blocks: 0 }))
     }
@@ -92,11 +92,11 @@ impl Source for ParquetSource {
     /// Counts the lane's share of the bytes as read. Closes the file after the last lane.
     fn finish_lane(&self, lane: u32) {
         let bytes = self.info().stamp.map_or(0, |stamp| stamp.bytes);
-        let until = |lane: u32| {
+        let bytes_before = |lane: u32| {
             let share = u128::from(bytes) * u128::from(lane) / u128::from(self.lanes);
             u64::try_from(share).unwrap_or(u64::MAX)
         };
-        let share = until(lane + 1) - until(lane);
+        let share = bytes_before(lane + 1) - bytes_before(lane);
         self.info().settings.consumed.fetch_add(share, Ordering::Relaxed);
         if self.lanes_left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.table.lock().take();
@@ -141,7 +141,7 @@ impl LaneReader for RowGroupLane {
         let settings = &info.settings;
         let mut buffer = settings.pool.take();
         buffer.clear();
-        let first = rows.next(&mut buffer, settings.block_bytes, &info.shown)?;
+        let first = rows.next(&mut buffer, settings.block_bytes, &info.display_name)?;
         if buffer.is_empty() {
             return Ok(None);
         }
@@ -149,7 +149,7 @@ impl LaneReader for RowGroupLane {
             let lane = self.lane;
             let lanes = self.source.lanes;
             return Err(ReadError::Parquet {
-                source_name: info.shown.clone(),
+                source_name: info.display_name.clone(),
                 problem: format!("row group {lane} of {lanes} has too much text"),
             });
         }

@@ -16,8 +16,8 @@ impl InMemoryDocuments {
     #[must_use]
     pub fn select(&self, rows: Vec<usize>) -> Option<Self> {
         let len = self.rows.len();
-        let are_there = rows.iter().all(|row| *row < len);
-        are_there.then(|| Self {
+        let is_valid = rows.iter().all(|row| *row < len);
+        is_valid.then(|| Self {
             name: self.name.clone(),
             rows: Arc::new(SelectedRows { rows: Arc::clone(&self.rows), selected: rows }),
         })

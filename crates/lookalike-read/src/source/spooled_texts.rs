@@ -136,20 +136,20 @@ mod tests {
 
     #[test]
     fn spooled_rows_keep_their_texts() {
-        let given = [Some("eins"), None, Some(""), Some("zwölf"), None, Some("d\0rei\n")];
+        let rows = [Some("eins"), None, Some(""), Some("zwölf"), None, Some("d\0rei\n")];
         let mut texts = spooled();
         // In pieces of one, two and three rows.
-        for piece in [&given[..1], &given[1..3], &given[3..]] {
+        for piece in [&rows[..1], &rows[1..3], &rows[3..]] {
             texts.append(piece.iter().map(|text| text.map(str::as_bytes))).unwrap();
         }
         let mut buffer = "an earlier text".to_owned();
-        for (row, expected) in given.iter().enumerate() {
+        for (row, expected) in rows.iter().enumerate() {
             assert_eq!(texts.text(row, &mut buffer).unwrap(), *expected, "{row}");
             assert_eq!(texts.bytes(row), expected.map_or(0, str::len), "{row}");
         }
-        assert_eq!(texts.text(given.len(), &mut buffer).unwrap(), None);
-        let total: usize = given.iter().flatten().map(|text| text.len()).sum();
-        assert_eq!((texts.len(), texts.total_bytes()), (given.len(), total as u64));
+        assert_eq!(texts.text(rows.len(), &mut buffer).unwrap(), None);
+        let total: usize = rows.iter().flatten().map(|text| text.len()).sum();
+        assert_eq!((texts.len(), texts.total_bytes()), (rows.len(), total as u64));
         assert_eq!((texts.first_missing(), texts.bytes(99)), (Some(1), 0));
         assert!(!texts.is_empty() && spooled().is_empty());
     }

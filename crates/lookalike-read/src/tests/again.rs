@@ -44,8 +44,8 @@ impl DocumentSink for Records {
 
 pub(super) fn spool(folder: &Path) -> Arc<Spool> {
     let path = folder.join("spool");
-    let mut how = fs::OpenOptions::new();
-    let file = how.create(true).truncate(false).read(true).write(true).open(&path).unwrap();
+    let mut options = fs::OpenOptions::new();
+    let file = options.create(true).truncate(false).read(true).write(true).open(&path).unwrap();
     Arc::new(Spool::new(file, path).unwrap())
 }
 
@@ -59,7 +59,7 @@ pub(super) fn replayed(
     let collection =
         Collection::with_block_bytes(Side::Paths(inputs), Side::Paths(&[]), options, block_bytes)
             .unwrap();
-    let (mut first, mut again) = (Records::default(), Records::default());
+    let (mut first, mut second) = (Records::default(), Records::default());
     let mut scratch = ReadBuffers::default();
     let mut blocks = Vec::new();
     while let Some(block) = collection.next_block().unwrap() {
@@ -67,11 +67,11 @@ pub(super) fn replayed(
         blocks.push(block.retain(spool, &mut ReadBuffers::default()).unwrap());
     }
     for block in &blocks {
-        block.replay(&mut scratch, &mut again).unwrap();
+        block.replay(&mut scratch, &mut second).unwrap();
     }
-    assert_eq!(first.documents, again.documents);
-    assert_eq!(first.lines, again.lines);
-    assert_eq!(first.modified, again.modified);
+    assert_eq!(first.documents, second.documents);
+    assert_eq!(first.lines, second.lines);
+    assert_eq!(first.modified, second.modified);
     let states: Vec<_> = blocks.iter().filter_map(RetainedBlock::state).collect();
     assert!(spool.is_none() || states.len() == blocks.len());
     let text = serde_json::to_string(&states).unwrap();
@@ -89,11 +89,11 @@ pub(super) fn replayed(
             let block = collection.retained(state, spool).unwrap();
             block.replay(&mut scratch, &mut resumed).unwrap();
         }
-        assert_eq!(resumed.documents, again.documents);
-        assert_eq!(resumed.raw, again.raw);
+        assert_eq!(resumed.documents, second.documents);
+        assert_eq!(resumed.raw, second.raw);
         assert_eq!(collection.bytes_read(), 0);
     }
-    again
+    second
 }
 
 pub(super) fn with_fields(fields: &[&str]) -> ReadOptions {
@@ -222,11 +222,11 @@ proptest! {
         let inputs = [path];
         let all = replayed(&inputs, &with_fields(&["id"]), block_bytes, spooled.then_some(&spool));
         let copy = format!("id,text\n{}\n", all.raw.join("\n"));
-        let again = read_skipping("x.csv", copy);
+        let repeated = read_skipping("x.csv", copy);
         let documents: Vec<_> =
             all.documents.into_iter().map(|(id, text, _)| (id, text)).collect();
-        prop_assert_eq!(documents, again.documents);
-        prop_assert!(again.skipped.is_empty());
+        prop_assert_eq!(documents, repeated.documents);
+        prop_assert!(repeated.skipped.is_empty());
     }
 }
 
@@ -266,14 +266,14 @@ pub(super) fn spooled_documents_are_fetched() {
         assert!(retained.state().is_some(), "bytes are kept in memory");
         for (id, text, place) in &taken.documents {
             let place = DocumentPosition::from_numbers(place.to_numbers());
-            retained.fetch(place, id, &mut scratch, |again| assert_eq!(again, text)).unwrap();
+            retained.fetch(place, id, &mut scratch, |fetched| assert_eq!(fetched, text)).unwrap();
             count += 1;
         }
     }
     assert_eq!(count, 500);
     // A position without a document, and a truncated spool.
-    let none = DocumentPosition::from_numbers([250, 100, 0, 0]);
-    let error = blocks[0].0.fetch(none, "1", &mut scratch, |_| ()).unwrap_err();
+    let missing = DocumentPosition::from_numbers([250, 100, 0, 0]);
+    let error = blocks[0].0.fetch(missing, "1", &mut scratch, |_| ()).unwrap_err();
     assert!(matches!(error, ReadError::Changed { .. }), "{error}");
     fs::File::options().write(true).open(spool.path()).unwrap().set_len(10).unwrap();
     let error = blocks.last().unwrap().0.replay(&mut scratch, &mut Records::default());

@@ -57,8 +57,8 @@ proptest! {
             let lines = |all: &All| all.places.iter().map(line).collect::<Vec<_>>();
             prop_assert_eq!(lines(&whole), lines(&pieces));
             if format != Format::Lines {
-                let given: Vec<_> = texts.iter().map(String::as_str).collect();
-                prop_assert_eq!(whole.texts(), given);
+                let expected: Vec<_> = texts.iter().map(String::as_str).collect();
+                prop_assert_eq!(whole.texts(), expected);
             }
         }
     }

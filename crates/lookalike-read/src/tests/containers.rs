@@ -179,9 +179,9 @@ fn replayed_tar_blocks_number_alike() {
     let resumed = open();
     for (retained, taken) in first {
         let state = retained.state().unwrap();
-        let again = resumed.retained(state, None).unwrap();
+        let block = resumed.retained(state, None).unwrap();
         let mut records = Replayed::default();
-        again.replay(&mut ReadBuffers::default(), &mut records).unwrap();
+        block.replay(&mut ReadBuffers::default(), &mut records).unwrap();
         let ids: Vec<String> = taken.documents.into_iter().map(|(id, ..)| id).collect();
         assert_eq!(records.0, ids);
     }

@@ -6,7 +6,7 @@ use lookalike_test_support::gzip;
 use std::fs;
 use std::path::Path;
 
-fn put(folder: &Path, files: &[(&str, &[u8])]) {
+fn write_files(folder: &Path, files: &[(&str, &[u8])]) {
     for (name, bytes) in files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -27,7 +27,7 @@ fn listed(collection: &Collection, folder: &Path) -> Vec<(String, SkipReason)> {
 #[test]
 fn a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    put(
+    write_files(
         folder.path(),
         &[
             ("b.txt", b"text b"),
@@ -56,7 +56,7 @@ fn a_folder() {
     assert!(all.reasons()[1].contains("g.txt.gz: cannot be read: "), "{:?}", all.reasons());
     // With several inputs, ids begin with the path of their input.
     let other = tempfile::tempdir().unwrap();
-    put(other.path(), &[("b.txt", b"text b")]);
+    write_files(other.path(), &[("b.txt", b"text b")]);
     let [inside, one] = [folder.path(), other.path()].map(|place| place.join("b.txt"));
     let all = read_paths(&[folder.path(), &one], &ReadOptions::default(), 20).unwrap();
     let expected = (inside.to_str().unwrap(), one.to_str().unwrap());
@@ -70,7 +70,7 @@ fn a_folder() {
 #[test]
 fn hidden_and_ignored_files_are_listed() {
     let folder = tempfile::tempdir().unwrap();
-    put(
+    write_files(
         folder.path(),
         &[
             (".gitignore", b"*.log\nbuild/\n"),
@@ -122,7 +122,7 @@ fn links_pipes_and_odd_names() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().unwrap();
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"odd\xFF\\name.txt"));
-    put(folder.path(), &[("a.txt", b"x"), ("sub/b.txt", b"y")]);
+    write_files(folder.path(), &[("a.txt", b"x"), ("sub/b.txt", b"y")]);
     fs::write(folder.path().join(odd), b"odd").unwrap();
     std::os::unix::fs::symlink("a.txt", folder.path().join("link.txt")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path().join("broken")).unwrap();
@@ -151,7 +151,7 @@ fn links_pipes_and_odd_names() {
 fn unreadable_files_are_skipped_or_errors() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    put(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
+    write_files(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
     let closed = folder.path().join("b.txt");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&closed).is_ok() {
@@ -167,7 +167,7 @@ fn unreadable_files_are_skipped_or_errors() {
 #[test]
 fn vanished_folder_files_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    put(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
+    write_files(folder.path(), &[("a.txt", b"x"), ("b.txt", b"y")]);
     let collection = open(folder.path(), &ReadOptions::default()).unwrap();
     fs::remove_file(folder.path().join("b.txt")).unwrap();
     let all = drain(&collection).unwrap();
@@ -217,8 +217,8 @@ fn encodings_of_text_files() {
 fn pipes_are_streams() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&path).status();
-    if !made.is_ok_and(|status| status.success()) {
+    let result = std::process::Command::new("mkfifo").arg(&path).status();
+    if !result.is_ok_and(|status| status.success()) {
         lookalike_test_support::print_skipped("no mkfifo");
         return;
     }
@@ -232,16 +232,16 @@ fn pipes_are_streams() {
         })
     };
     let jsonl = b"{\"id\":1,\"text\":\"one\"}\n{\"id\":2,\"text\":\"two\"}\n";
-    let none = ReadOptions::default();
-    assert_eq!(through(jsonl.to_vec(), &none).unwrap().texts(), ["one", "two"]);
-    assert_eq!(through(gzip(jsonl), &none).unwrap().texts(), ["one", "two"]);
-    assert_eq!(through(zst(jsonl), &none).unwrap().texts(), ["one", "two"]);
-    assert!(through(Vec::new(), &none).unwrap().documents.is_empty());
-    let error = through(b"a b\n".to_vec(), &none).map(|_| ()).unwrap_err().to_string();
+    let default = ReadOptions::default();
+    assert_eq!(through(jsonl.to_vec(), &default).unwrap().texts(), ["one", "two"]);
+    assert_eq!(through(gzip(jsonl), &default).unwrap().texts(), ["one", "two"]);
+    assert_eq!(through(zst(jsonl), &default).unwrap().texts(), ["one", "two"]);
+    assert!(through(Vec::new(), &default).unwrap().documents.is_empty());
+    let error = through(b"a b\n".to_vec(), &default).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("pipe: the format is not recognised; say format lines"), "{error}");
-    let lines = ReadOptions { format: Some(Format::Lines), ..none.clone() };
+    let lines = ReadOptions { format: Some(Format::Lines), ..default.clone() };
     assert_eq!(through(b"a b\nc d".to_vec(), &lines).unwrap().ids(), ["a", "c"]);
-    let text = ReadOptions { format: Some(Format::Text), ..none };
+    let text = ReadOptions { format: Some(Format::Text), ..default };
     let all = through(b"a b\ncaf\xE9 d".to_vec(), &text).unwrap();
     assert_eq!((all.texts(), all.blocks), (vec!["a b\ncafé d"], 1));
     assert_eq!(through(Vec::new(), &text).unwrap().texts(), [""]);
@@ -267,7 +267,7 @@ fn files_with_unreadable_beginnings_are_errors() {
 #[test]
 fn damaged_files_of_unknown_format_open() {
     let folder = tempfile::tempdir().unwrap();
-    put(folder.path(), &[("x.gz", b"no gzip"), ("y.zst", b"no zstd")]);
+    write_files(folder.path(), &[("x.gz", b"no gzip"), ("y.zst", b"no zstd")]);
     for name in ["x.gz", "y.zst"] {
         open(&folder.path().join(name), &ReadOptions::default()).unwrap();
     }

@@ -115,20 +115,20 @@ fn check(line: &[u8]) {
     let options = ReadOptions::default();
     let (mut id, mut text) = ("stale".to_owned(), "stale".to_owned());
     let ours = jsonl::parse(line, &options, &mut id, &mut text);
-    let shown = String::from_utf8_lossy(line);
+    let line_text = String::from_utf8_lossy(line);
     match (oracle(line), ours) {
         (None, Err(_)) => {}
         (Some((id, text)), Ok(RecordDocument { id: Some(our_id), text: our_text })) => {
-            assert_eq!(text, our_text, "{shown}");
-            assert!(id.as_deref().is_none_or(|id| id == our_id), "{shown}");
+            assert_eq!(text, our_text, "{line_text}");
+            assert!(id.as_deref().is_none_or(|id| id == our_id), "{line_text}");
         }
         (Some(_), Err(InvalidRecord { reason, .. })) => {
-            panic!("{shown}: serde_json accepts: {reason}")
+            panic!("{line_text}: serde_json accepts: {reason}")
         }
         // The oracle is stricter for an `id` or `text` that a later one replaces: it also rejects
         // invalid surrogates in the keys of such a value.
-        (None, Ok(_)) if shown.to_ascii_lowercase().contains("\\ud") => {}
-        (_, Ok(_)) => panic!("{shown}: serde_json refuses"),
+        (None, Ok(_)) if line_text.to_ascii_lowercase().contains("\\ud") => {}
+        (_, Ok(_)) => panic!("{line_text}: serde_json refuses"),
     }
 }
 

@@ -38,8 +38,8 @@ fn reached_twice(collection: &Collection) -> usize {
 #[test]
 fn files_reached_twice_are_read_once() {
     let place = folder(&[("a.txt", b"a"), ("b.txt", b"b"), ("c.jsonl", LINES)]);
-    let again = place.path().join(".").join("");
-    let collection = open(&[place.path(), &again, &place.path().join("a.txt")]);
+    let same_path = place.path().join(".").join("");
+    let collection = open(&[place.path(), &same_path, &place.path().join("a.txt")]);
     assert_eq!(reached_twice(&collection), 4);
     assert_eq!(drain(&collection).unwrap().texts(), ["a", "b", "one", "two"]);
 }

@@ -80,7 +80,7 @@ fn drain(collection: &Collection) -> Result<All, ReadError> {
     let mut scratch = ReadBuffers::default();
     for (retained, taken) in blocks {
         for (id, text, place) in taken.documents {
-            retained.fetch(place, &id, &mut scratch, |again| assert_eq!(again, text))?;
+            retained.fetch(place, &id, &mut scratch, |fetched| assert_eq!(fetched, text))?;
             all.places.push(retained.location(place).to_string());
             all.documents.push((id, text));
         }

@@ -311,9 +311,9 @@ proptest! {
         let inputs = [path];
         let options = ReadOptions::default();
         let paths = Side::Paths(&inputs);
-        let none = Side::Paths(&[]);
+        let no_references = Side::Paths(&[]);
         let collection =
-            Collection::with_block_bytes(paths, none, &options, block_bytes).unwrap();
+            Collection::with_block_bytes(paths, no_references, &options, block_bytes).unwrap();
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..3 {

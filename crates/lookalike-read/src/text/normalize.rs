@@ -58,9 +58,9 @@ impl fmt::Display for Normalization {
         let form = self.normal_form.map(|form| form.to_string());
         let language = self.stop_words_by_language.then(|| "language:auto".to_owned());
         let segment = self.segment.then(|| "segment:dictionary".to_owned());
-        let done: Vec<String> = [form, language, segment].into_iter().flatten().collect();
-        let joined = done.join(", ");
-        f.write_str(if done.is_empty() { AS_WRITTEN } else { &joined })
+        let steps: Vec<String> = [form, language, segment].into_iter().flatten().collect();
+        let joined = steps.join(", ");
+        f.write_str(if steps.is_empty() { AS_WRITTEN } else { &joined })
     }
 }
 
@@ -69,8 +69,8 @@ impl FromStr for Normalization {
 
     fn from_str(text: &str) -> Result<Self, ParamsError> {
         let mut normalization = Self::default();
-        for done in text.split(", ").filter(|done| *done != AS_WRITTEN) {
-            match done {
+        for step in text.split(", ").filter(|step| *step != AS_WRITTEN) {
+            match step {
                 "language:auto" => normalization.stop_words_by_language = true,
                 "segment:dictionary" => normalization.segment = true,
                 form => {

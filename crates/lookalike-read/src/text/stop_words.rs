@@ -30,8 +30,8 @@ pub fn stop_words(language: &str) -> Result<StopWords, ParamsError> {
 /// are compared in lower case. A word that the word rule divides is listed both unchanged and in
 /// pieces.
 pub fn listed_stop_words(name: &str, words: &[String]) -> StopWords {
-    let both = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
-    listed(name.to_owned(), &both.collect::<Vec<String>>())
+    let forms = words.iter().flat_map(|word| [word.clone(), text::lower_case(word)]);
+    listed(name.to_owned(), &forms.collect::<Vec<String>>())
 }
 
 fn listed(name: String, words: &[String]) -> StopWords {

@@ -155,16 +155,16 @@ fn line_end(text: &str, start: usize) -> usize {
 /// Returns the end of the paragraph that begins at `start`, including the blank lines after it.
 fn paragraph_end(text: &str, start: usize) -> usize {
     let mut at = start;
-    let mut is_over = false;
+    let mut is_ended = false;
     while at < text.len() {
         let end = line_end(text, at);
         let line = &text[at..end];
         if line.trim().is_empty() {
-            is_over = true;
-        } else if is_over {
+            is_ended = true;
+        } else if is_ended {
             break;
         } else {
-            is_over = line.ends_with('\u{2029}');
+            is_ended = line.ends_with('\u{2029}');
         }
         at = end;
     }
@@ -192,8 +192,8 @@ mod tests {
             while !rest.is_empty() {
                 let end = LINE_ENDS.iter().find(|end| rest.starts_with(**end));
                 let next = rest.chars().next().map_or(0, char::len_utf8);
-                let (taken, after) = rest.split_at(end.map_or(next, |end| end.len()));
-                line.push_str(taken);
+                let (piece, after) = rest.split_at(end.map_or(next, |end| end.len()));
+                line.push_str(piece);
                 rest = after;
                 if end.is_some() {
                     break;

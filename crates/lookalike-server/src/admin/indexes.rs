@@ -50,7 +50,7 @@ pub(crate) async fn list(
 }
 
 /// `GET /v1/indexes/NAME`: one of these indexes.
-pub(crate) async fn one(
+pub(crate) async fn describe(
     State(indexes): State<Arc<ServedIndexes>>,
     request: Request,
 ) -> HandlerResult {

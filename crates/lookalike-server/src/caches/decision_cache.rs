@@ -439,7 +439,7 @@ mod tests {
         in_force.apply(&all, 10_000);
         in_force.apply(&decision(2, Judgment::Undecided, &["b"]), 10_000);
         assert_eq!(in_force.part_in_force(all).unwrap().documents, ["a", "c"]);
-        let gone = decision(2, Judgment::Undecided, &["b"]);
-        assert!(in_force.part_in_force(gone).is_none());
+        let removed = decision(2, Judgment::Undecided, &["b"]);
+        assert!(in_force.part_in_force(removed).is_none());
     }
 }

@@ -156,9 +156,9 @@ pub(crate) fn find(
     let mut bytes = 0;
     for found in findings.groups.iter() {
         let found = found.map_err(|error| Problem::internal(error.to_string()))?;
-        let duplicates = found.duplicates.into_iter().map(|one| {
-            let similarity = six_decimals(&MatchSimilarity::of(one.overlap, measure));
-            (GroupMember { id: one.id, bytes: one.bytes }, similarity)
+        let duplicates = found.duplicates.into_iter().map(|duplicate| {
+            let similarity = six_decimals(&MatchSimilarity::of(duplicate.overlap, measure));
+            (GroupMember { id: duplicate.id, bytes: duplicate.bytes }, similarity)
         });
         let keeper = GroupMember { id: found.keeper.id, bytes: found.keeper.bytes };
         let group = DocumentGroup { keeper, duplicates: duplicates.collect() };
@@ -190,8 +190,8 @@ fn decided(index: &Index, in_force: &DecisionsInForce) -> Result<Vec<ReviewDecis
 /// The numbers of the decisions about texts that have changed since.
 fn changed_decisions(findings: &Findings) -> HashSet<u64> {
     let unapplied = findings.decisions.iter().flat_map(|counts| &counts.unapplied);
-    let changed = unapplied.filter(|one| one.reason == NoEffect::Changed);
-    changed.map(|one| one.line).collect()
+    let changed = unapplied.filter(|decision| decision.reason == NoEffect::Changed);
+    changed.map(|decision| decision.line).collect()
 }
 
 fn too_many(bytes: u64) -> Problem {

@@ -233,7 +233,8 @@ impl CacheState {
             }
             return Ok(Lookup::Ready { list, stale });
         }
-        if let Some(at) = self.failures.iter().position(|one| same(one.threshold, threshold))
+        if let Some(at) =
+            self.failures.iter().position(|failure| same(failure.threshold, threshold))
             && let Some(failure) = self.failures.remove(at)
         {
             return Err(failure.problem);
@@ -286,7 +287,7 @@ impl CacheState {
     }
 
     fn finish(&mut self, result: Result<DocumentGroups, Problem>, now: Instant) {
-        let wanted = self.is_wanted(now);
+        let is_wanted = self.is_wanted(now);
         let Some(RunningComputation { computation, started }) = self.running.take() else { return };
         let took = now.duration_since(started);
         let threshold = computation.threshold;
@@ -296,7 +297,7 @@ impl CacheState {
                 Err(problem) => problem,
             },
             // No client waits for it.
-            Err(_) if !wanted => return,
+            Err(_) if !is_wanted => return,
             Err(problem) => problem,
         };
         if let Some(kept) = self.latest(threshold) {

@@ -78,8 +78,10 @@ impl ReviewProgress {
     fn look(&mut self, place: usize, groups: &[DocumentGroup], in_force: &DecisionsInForce) {
         let Some(group) = groups.get(place) else { return };
         let judgments = in_force.of_group(&group.keeper.id, &self.changed);
-        let is_decided = group.duplicates.iter().all(|(one, _)| judgments.of(&one.id).is_some());
-        let members = group.duplicates.iter().map(|(one, _)| one).chain([&group.keeper]);
+        let is_decided =
+            group.duplicates.iter().all(|(duplicate, _)| judgments.of(&duplicate.id).is_some());
+        let members =
+            group.duplicates.iter().map(|(duplicate, _)| duplicate).chain([&group.keeper]);
         let former_keepers =
             members.filter(|member| in_force.is_former_keeper(&member.id)).count() as u32;
         let before = std::mem::replace(&mut self.former_keepers[place], former_keepers);

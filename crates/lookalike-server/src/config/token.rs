@@ -281,8 +281,9 @@ mod tests {
         let both = vec![short.clone(), token(Right::Read, None, &value)];
         let short = Tokens::new(vec![short]);
         let both = Tokens::new(both);
-        let right =
-            |tokens: &Tokens, now| tokens.client(Some(&value), now, None).map(|one| one.right);
+        let right = |tokens: &Tokens, now| {
+            tokens.client(Some(&value), now, None).map(|client| client.right)
+        };
         assert_eq!(right(&short, 99), Ok(Right::Write));
         assert_eq!(right(&short, 100), Err(RefusedToken::Expired(100)));
         assert_eq!(right(&both, 99), Ok(Right::Write));

@@ -54,7 +54,7 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     }
     match keyed {
         None => store(&app, pieces, options).await.0,
-        Some(KeyedRequest::Again(answer)) => again(answer, pieces).await,
+        Some(KeyedRequest::Again(answer)) => replay(answer, pieces).await,
         // Continues if the client disconnects, so that its next request gets the answer.
         Some(KeyedRequest::First(running)) => {
             let stored = tokio::spawn(store_once(Arc::clone(&app), pieces, options, running));
@@ -105,7 +105,7 @@ async fn store_once(
 }
 
 /// The answer that was given to the same request before.
-async fn again(answer: KeptAnswer, mut pieces: BodyPieces) -> HandlerResult {
+async fn replay(answer: KeptAnswer, mut pieces: BodyPieces) -> HandlerResult {
     pieces.skip().await?;
     answer.check(pieces.fingerprint())?;
     let kind = if answer.status.is_success() { "json" } else { "problem+json" };
@@ -214,8 +214,8 @@ async fn settle(
     let outcomes = app.in_time(pending.outcomes()).await;
     let outcomes = outcomes
         .map_err(|problem| problem.with(tally.member(), *numbers.first().unwrap_or(&first)))?;
-    for (number, done) in numbers.into_iter().zip(outcomes) {
-        match done {
+    for (number, result) in numbers.into_iter().zip(outcomes) {
+        match result {
             Ok(ChangeOutcome::Added) => tally.added += 1,
             Ok(_) => tally.replaced += 1,
             Err(problem) => tally.bad(number, problem)?,
@@ -276,9 +276,9 @@ impl BulkTally {
         let mut skipped: Vec<_> = self.skipped.iter().collect();
         skipped.sort_by_key(|(number, _)| *number);
         let skipped = skipped.into_iter().map(|(number, problem)| {
-            let mut one = json!({ "code": problem.code.name, "detail": problem.detail });
-            one[self.member()] = (*number).into();
-            one
+            let mut entry = json!({ "code": problem.code.name, "detail": problem.detail });
+            entry[self.member()] = (*number).into();
+            entry
         });
         json!({
             "added": self.added, "replaced": self.replaced,

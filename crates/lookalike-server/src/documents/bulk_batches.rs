@@ -171,9 +171,9 @@ impl BodyBatches {
         loop {
             while count < BATCH_LINES
                 && end < BATCH_BYTES
-                && let Some((done, _)) = next_record(&self.buffer[end..], self.ended)
+                && let Some((size, _)) = next_record(&self.buffer[end..], self.ended)
             {
-                end += done;
+                end += size;
                 count += 1;
             }
             let is_full = count == BATCH_LINES || end >= BATCH_BYTES;
@@ -190,13 +190,13 @@ impl BodyBatches {
             }
             // An incomplete record is not scanned again before all of it can have arrived, or twice
             // the present bytes. Finding the end of a damaged record takes time.
-            let wanted = match stated {
+            let target = match stated {
                 Some(length) => usize::try_from(length).unwrap_or(usize::MAX).saturating_add(AFTER),
                 // No more bytes than show that the record is too long.
                 None => (2 * open.len()).min(usize::try_from(most).unwrap_or(usize::MAX)),
             };
-            let wanted = end.saturating_add(wanted.max(open.len() + 1));
-            while !self.ended && self.buffer.len() < wanted {
+            let target = end.saturating_add(target.max(open.len() + 1));
+            while !self.ended && self.buffer.len() < target {
                 self.read(app).await?;
             }
         }
@@ -210,16 +210,16 @@ impl BodyBatches {
 
     /// Discards the record at the start of the buffer, which is too long.
     async fn long_record(&mut self, app: &App, stated: Option<u64>) -> Result<BodyBatch, Problem> {
-        let there = self.buffer.len() as u64;
-        let mut left = stated.unwrap_or(there);
-        while left > self.buffer.len() as u64 && !self.ended {
-            left -= self.buffer.len() as u64;
+        let buffered = self.buffer.len() as u64;
+        let mut remaining = stated.unwrap_or(buffered);
+        while remaining > self.buffer.len() as u64 && !self.ended {
+            remaining -= self.buffer.len() as u64;
             self.buffer.clear();
             self.read(app).await?;
         }
-        let end = self.buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let end = self.buffer.len().min(usize::try_from(remaining).unwrap_or(usize::MAX));
         let batch = self.take(end, 1);
-        Ok(BodyBatch { bytes: Vec::new(), too_long: Some(stated.unwrap_or(there)), ..batch })
+        Ok(BodyBatch { bytes: Vec::new(), too_long: Some(stated.unwrap_or(buffered)), ..batch })
     }
 }
 
@@ -262,15 +262,15 @@ impl PreparedBatch {
 
 /// Memory of prepared documents, beyond the memory of their batch.
 pub(crate) struct PreparedMemory {
-    taken: usize,
+    reserved: usize,
     needed: usize,
     held: Option<OwnedSemaphorePermit>,
 }
 
 impl PreparedMemory {
-    /// `taken` bytes are reserved for the batch already.
-    pub(crate) fn new(taken: usize) -> Self {
-        Self { taken, needed: 0, held: None }
+    /// `reserved` bytes are reserved for the batch already.
+    pub(crate) fn new(reserved: usize) -> Self {
+        Self { reserved, needed: 0, held: None }
     }
 
     /// The reserved memory.
@@ -281,12 +281,12 @@ impl PreparedMemory {
     /// Reserves memory for further bytes.
     pub(crate) fn add(&mut self, app: &App, bytes: usize) -> Result<(), Problem> {
         self.needed += bytes;
-        let Some(more) = self.needed.checked_sub(self.taken).filter(|more| *more > 0) else {
+        let Some(more) = self.needed.checked_sub(self.reserved).filter(|more| *more > 0) else {
             return Ok(());
         };
         let more = more.next_multiple_of(STEP_BYTES as usize);
         app.service.memory.take(more as u64, &mut self.held)?;
-        self.taken += more;
+        self.reserved += more;
         Ok(())
     }
 }

@@ -37,21 +37,24 @@ pub(crate) fn prepare(
     let mut start = 0;
     let mut number = batch.first;
     let mut bytes = 0;
-    while let Some((done, whole)) = next_record(&batch.bytes[start..], true) {
+    while let Some((size, found)) = next_record(&batch.bytes[start..], true) {
         if start > 0 && (bytes > PREPARED_BYTES || Instant::now() >= deadline) {
             let rest = batch.bytes[start..].to_vec();
             prepared.rest = Some(BodyBatch { bytes: rest, first: number, too_long: None });
             break;
         }
-        let record = &batch.bytes[start..start + done];
-        let documents = match whole {
+        let record = &batch.bytes[start..start + size];
+        let documents = match found {
             Ok(_) => read(worker, without_line_ends(record), options),
             Err(failure) => vec![Err(Problem::new(Code::UNREADABLE_FILE, failure.to_string()))],
         };
         let ends = documents.into_iter().any(|document| {
             let document = document.and_then(|document| {
-                let original =
-                    document.document.original.as_ref().map_or(0, |one| one.bytes().len());
+                let original = document
+                    .document
+                    .original
+                    .as_ref()
+                    .map_or(0, |original| original.bytes().len());
                 let more = document.memory() + original;
                 bytes += more;
                 memory.add(app, more)?;
@@ -62,7 +65,7 @@ pub(crate) fn prepare(
         if ends {
             break;
         }
-        start += done;
+        start += size;
         number += 1;
     }
     prepared.held.extend(memory.held());

@@ -22,15 +22,15 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     check_name(&name)?;
     let (parts, body) = request.into_parts();
     let limits = &app.service.config.limits;
-    let whole = body::file(&parts.headers, body, limits, &app.service.memory).await?;
+    let whole_body = body::file(&parts.headers, body, limits, &app.service.memory).await?;
     let text_bytes = limits.text_bytes as usize;
     // Even a small file may be unpacked to the allowed size.
     let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let answer = move |worker: &mut PoolWorker| {
         let mut parts = Parts { room: text_bytes, ..Parts::default() };
-        let extracted = worker.extractor().extract(&name, &whole.bytes, &mut parts);
-        worker.release_buffers(whole.bytes.len());
-        drop((whole, work));
+        let extracted = worker.extractor().extract(&name, &whole_body.bytes, &mut parts);
+        worker.release_buffers(whole_body.bytes.len());
+        drop((whole_body, work));
         extracted?;
         let rest = json!({ "failed": parts.failed, "further": parts.further });
         parts.texts.into_object("parts", &rest)

@@ -139,10 +139,10 @@ pub(crate) async fn put(State(app): State<Arc<App>>, request: Request) -> Handle
         body::expect_type(&parts.headers, "application/json")?;
     }
     let Service { config, memory, .. } = &*app.service;
-    let whole = body::whole(&parts.headers, body, &config.limits, memory).await?;
+    let whole_body = body::read_whole(&parts.headers, body, &config.limits, memory).await?;
     match head {
-        Some(head) => put_file(&app, id, mode, head, whole).await,
-        None => put_json(&app, id, mode, whole).await,
+        Some(head) => put_file(&app, id, mode, head, whole_body).await,
+        None => put_json(&app, id, mode, whole_body).await,
     }
 }
 
@@ -151,21 +151,21 @@ async fn put_json(
     app: &Arc<App>,
     id: String,
     mode: WriteMode,
-    mut whole: WholeBody,
+    mut whole_body: WholeBody,
 ) -> HandlerResult {
     let text_bytes = app.service.config.limits.text_bytes;
-    let body_bytes = whole.bytes.len();
+    let body_bytes = whole_body.bytes.len();
     let work = app.work_memory(body_bytes).await?;
     let shared = Arc::clone(app);
     let prepare = move |worker: &mut PoolWorker| {
-        let request: DocumentRequest = json::parse(&whole.bytes)?;
+        let request: DocumentRequest = json::parse(&whole_body.bytes)?;
         let document = request.prepare(id, &mut worker.preparer, text_bytes)?;
         worker.release_buffers(body_bytes);
         if work.is_none() {
             let more = document.memory().saturating_sub(body_bytes);
-            shared.service.memory.take(more as u64, &mut whole.held)?;
+            shared.service.memory.take(more as u64, &mut whole_body.held)?;
         }
-        Ok((document, whole.held.into_iter().chain(work).collect()))
+        Ok((document, whole_body.held.into_iter().chain(work).collect()))
     };
     let (document, held) = app.pool.run_sized(body_bytes, prepare).await?;
     write_one(app, mode, document, held, Vec::new()).await
@@ -177,14 +177,14 @@ async fn put_file(
     id: String,
     mode: WriteMode,
     head: FileHead,
-    whole: WholeBody,
+    whole_body: WholeBody,
 ) -> HandlerResult {
     let limits = &app.service.config.limits;
     let text_bytes = limits.text_bytes;
     // Even a small file may be unpacked to the allowed size.
     let work = app.service.work.wait(limits.unpacked_bytes()).await?;
     let prepare = move |worker: &mut PoolWorker| {
-        let WholeBody { bytes, held } = whole;
+        let WholeBody { bytes, held } = whole_body;
         let prepared = document_file::prepare(&head, id, &bytes, worker, text_bytes);
         worker.release_buffers(bytes.len());
         // The document has its own copy of the bytes.
@@ -207,12 +207,12 @@ async fn write_one(
     let DocumentToWrite { document, shingles, .. } = document;
     let id = document.id.clone();
     let changes = Changes { changes: vec![mode.change(document)], stop: false, held };
-    let done = only(app.writer()?.put(changes)?.outcomes().await?)?;
-    let (status, done) = match done {
+    let outcome = only(app.writer()?.put(changes)?.outcomes().await?)?;
+    let (status, action) = match outcome {
         ChangeOutcome::Added => (StatusCode::CREATED, "added"),
         _ => (StatusCode::OK, "replaced"),
     };
-    let mut answer = json!({ "id": id, "done": done, "shingles": shingles });
+    let mut answer = json!({ "id": id, "done": action, "shingles": shingles });
     if !left_out.is_empty() {
         answer["left_out"] = left_out.into();
     }

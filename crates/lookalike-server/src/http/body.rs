@@ -47,7 +47,7 @@ impl BodyMemory {
         })?;
         match held {
             Some(held) => held.merge(more),
-            none => *none = Some(more),
+            empty => *empty = Some(more),
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ pub(crate) async fn json(
     memory: &BodyMemory,
 ) -> Result<WholeBody, Problem> {
     expect_type(headers, "application/json")?;
-    whole(headers, body, limits, memory).await
+    read_whole(headers, body, limits, memory).await
 }
 
 /// Reads a body that is a file of any kind.
@@ -216,11 +216,11 @@ pub(crate) async fn file(
 ) -> Result<WholeBody, Problem> {
     // A page of another site cannot send this type unasked.
     expect_type(headers, "application/octet-stream")?;
-    whole(headers, body, limits, memory).await
+    read_whole(headers, body, limits, memory).await
 }
 
 /// Reads a whole body whose declared type the caller has read.
-pub(crate) async fn whole(
+pub(crate) async fn read_whole(
     headers: &HeaderMap,
     body: Body,
     limits: &crate::ServerLimits,
@@ -233,27 +233,27 @@ pub(crate) async fn whole(
     if declared > most {
         return Err(too_large(most));
     }
-    let mut whole = WholeBody { bytes: Vec::new(), held: None };
+    let mut whole_body = WholeBody { bytes: Vec::new(), held: None };
     // The expanded size is not declared.
     let mut room = if is_compressed { 0 } else { declared };
     if room > 0 {
-        memory.take(room, &mut whole.held)?;
-        whole.bytes.reserve_exact(room as usize);
+        memory.take(room, &mut whole_body.held)?;
+        whole_body.bytes.reserve_exact(room as usize);
     }
     let mut pieces = BodyPieces::new(headers, body, limits.idle_time)?;
     while let Some(piece) = pieces.next().await? {
-        let needed = (whole.bytes.len() + piece.len()) as u64;
+        let needed = (whole_body.bytes.len() + piece.len()) as u64;
         if needed > most {
             return Err(too_large(most));
         }
         if needed > room {
             let more = (needed - room).max(UNIT).min(most - room);
-            memory.take(more, &mut whole.held)?;
+            memory.take(more, &mut whole_body.held)?;
             room += more;
         }
-        whole.bytes.extend_from_slice(&piece);
+        whole_body.bytes.extend_from_slice(&piece);
     }
-    Ok(whole)
+    Ok(whole_body)
 }
 
 pub(crate) fn too_large(most: u64) -> Problem {

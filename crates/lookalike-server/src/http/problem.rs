@@ -130,8 +130,9 @@ impl Problem {
     }
 
     /// All workers or all memory of bodies are in use.
-    pub(crate) fn busy(what: &str) -> Self {
-        Self::new(Code::BUSY, format!("{what}; send the request again in a second")).retry_after(1)
+    pub(crate) fn busy(reason: &str) -> Self {
+        Self::new(Code::BUSY, format!("{reason}; send the request again in a second"))
+            .retry_after(1)
     }
 
     /// A failure that the client cannot avoid; its cause is logged.

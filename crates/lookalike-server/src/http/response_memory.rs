@@ -13,7 +13,7 @@ const SMALL: u64 = 16 << 10;
 
 /// Counts the memory of a response until it is sent. Returns the problem `busy` instead of the
 /// response if not enough memory is free.
-pub(crate) fn held(memory: &BodyMemory, response: Response) -> Response {
+pub(crate) fn track(memory: &BodyMemory, response: Response) -> Response {
     let bytes = response.body().size_hint().lower();
     if bytes <= SMALL {
         return response;

@@ -43,8 +43,8 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
     let (parts, body) = request.into_parts();
     let mut limits = app.service.config.limits.clone();
     limits.body_bytes = limits.body_bytes.min(BODY_MAX);
-    let whole = body::json(&parts.headers, body, &limits, &app.service.memory).await;
-    let whole = whole.map_err(|problem| match problem.code {
+    let whole_body = body::json(&parts.headers, body, &limits, &app.service.memory).await;
+    let whole_body = whole_body.map_err(|problem| match problem.code {
         Code::BODY_TOO_LARGE => {
             let most = limits.body_bytes;
             let detail =
@@ -53,21 +53,23 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Handl
         }
         _ => problem,
     })?;
-    let bytes = whole.bytes.len();
+    let bytes = whole_body.bytes.len();
     let work = app.work_memory(bytes).await?;
     let cache = Arc::clone(&app.decisions);
     let record = move |worker: &mut PoolWorker| {
         let _work = work;
-        let DecisionsBody { decisions: AtMost(fields) } = json::parse(&whole.bytes)?;
-        drop(whole);
+        let DecisionsBody { decisions: AtMost(fields) } = json::parse(&whole_body.bytes)?;
+        drop(whole_body);
         let read =
-            (0u64..).zip(fields).map(|(position, one)| decision(position, one, who.as_deref()));
+            (0u64..).zip(fields).map(|(position, entry)| decision(position, entry, who.as_deref()));
         let read = read.collect::<Result<Vec<_>, Problem>>()?;
         cache.check_room(&worker.index, &read)?;
         let now = time::format(time::now());
-        let done = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
-        let done = done?;
-        serialized(&json!({ "added": done.added, "unknown": done.unknown, "last": done.last }))
+        let counts = decisions::add_to_index(&worker.index, read, &now, UnknownDocuments::Refuse);
+        let counts = counts?;
+        serialized(
+            &json!({ "added": counts.added, "unknown": counts.unknown, "last": counts.last }),
+        )
     };
     app.answer(bytes, record).await
 }

@@ -86,8 +86,8 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Handle
         decisions
             .read(index, |in_force| show(index, &list, (in_force, &categories), &part, time::now()))
     };
-    let (page, goes_on) = app.pool.run(show).await?;
-    if goes_on {
+    let (page, has_more) = app.pool.run(show).await?;
+    if has_more {
         app.groups.keep_for_cursor(&found);
     }
     Ok(json_bytes(StatusCode::OK, page))
@@ -287,9 +287,9 @@ impl GroupsAnswer<'_> {
                 category_cache::document_category(all, &mut *self.snapshot, number)?;
         }
         let judgments = self.in_force.of_group(keeper_id, self.changed);
-        let mut others = JsonList::default();
+        let mut duplicates = JsonList::default();
         for (duplicate, similarity) in group.duplicates.iter().skip(skip) {
-            if others.len > 0 && self.is_full() {
+            if duplicates.len > 0 && self.is_full() {
                 break;
             }
             passed += 1;
@@ -304,16 +304,16 @@ impl GroupsAnswer<'_> {
                 if let Some(judgment) = judgments.of(&duplicate.id) {
                     member["decision"] = judgment.name().into();
                 }
-                others.push(&member)?;
+                duplicates.push(&member)?;
             }
         }
-        if others.len == 0 {
+        if duplicates.len == 0 {
             return Ok((None, passed));
         }
         let rest = json!({
             "keeper": keeper, "duplicates_before": skip, "duplicates_total": all,
         });
-        Ok((Some(others.into_object("duplicates", &rest)?), passed))
+        Ok((Some(duplicates.into_object("duplicates", &rest)?), passed))
     }
 }
 
@@ -409,11 +409,11 @@ fn show(
         "duplicates_total": found.duplicates, "documents": found.documents,
         "version": found.version, "stale": stale, "last_decision": in_force.last,
     });
-    let goes_on = at.from < found.groups.len();
-    if goes_on {
+    let has_more = at.from < found.groups.len();
+    if has_more {
         rest["next"] = at.text().into();
     }
-    Ok((groups.into_object("groups", &rest)?, goes_on))
+    Ok((groups.into_object("groups", &rest)?, has_more))
 }
 
 #[cfg(test)]

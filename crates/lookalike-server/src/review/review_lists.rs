@@ -51,7 +51,8 @@ pub(crate) async fn removed(State(app): State<Arc<App>>, request: Request) -> Ha
 pub(crate) async fn kept(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
     group_lines(&app, request, |snapshot, found, out| {
         let duplicates = found.groups.iter().flat_map(|group| &group.duplicates);
-        let removed: HashSet<&str> = duplicates.map(|(one, _)| one.id.as_str()).collect();
+        let removed: HashSet<&str> =
+            duplicates.map(|(duplicate, _)| duplicate.id.as_str()).collect();
         write_kept(snapshot, &removed, out)
     })
     .await

@@ -249,7 +249,7 @@ impl CompareSide {
         SideOptions { text_bytes, wants_text }: SideOptions,
         reserve: Reserve<'_>,
     ) -> Result<ShingledSide, Problem> {
-        let bad = |what: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {what}")));
+        let bad = |detail: &str| Err(Problem::new(Code::BAD_MEMBER, format!("{name}: {detail}")));
         let version = self.version.map(|version| version.0);
         match (self.text, self.id) {
             (Some(_), None) if version.is_some() => bad("version belongs to an id: leave it out"),

@@ -96,10 +96,10 @@ struct StoredText<'a>(Option<&'a str>);
 
 /// `POST /v1/query`
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let one = |worker: &mut PoolWorker, body: &[u8], asking: &Asking| {
-        json::parse::<QueryBody>(body)?.answer(worker, asking)
+    let answer_one = |worker: &mut PoolWorker, body: &[u8], context: &Asking| {
+        json::parse::<QueryBody>(body)?.answer(worker, context)
     };
-    answer_body(&app, request, 0, one).await
+    answer_body(&app, request, 0, answer_one).await
 }
 
 /// Several queries in a request.
@@ -111,14 +111,14 @@ struct BatchBody {
 
 /// `POST /v1/queries`
 pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) -> HandlerResult {
-    let all = |worker: &mut PoolWorker, body: &[u8], asking: &Asking| {
+    let answer_all = |worker: &mut PoolWorker, body: &[u8], context: &Asking| {
         let BatchBody { queries } = json::parse(body)?;
         let mut answers = JsonList::default();
         for (Object(query), number) in queries.0.iter().zip(1..) {
             let found = if let Err(problem) = query.check() {
                 Err(problem)
             } else if answers.bytes() < ANSWER_BYTES {
-                query.answer(worker, asking)
+                query.answer(worker, context)
             } else {
                 let detail = "the answers before it take all that an answer may: send it alone";
                 Err(Problem::new(Code::ANSWER_TOO_LARGE, detail))
@@ -137,7 +137,7 @@ pub(crate) async fn post_batch(State(app): State<Arc<App>>, request: Request) ->
         answers.into_object("answers", &json!({}))
     };
     // Many small queries take as long as a large one.
-    answer_body(&app, request, crate::threads::pool::SMALL + 1, all).await
+    answer_body(&app, request, crate::threads::pool::SMALL + 1, answer_all).await
 }
 
 /// The rights of the client, and the data for its answer.
@@ -156,11 +156,11 @@ where
     let text_bytes = app.service.config.limits.text_bytes;
     let right = right(&request);
     let categories = Arc::clone(&app.categories);
-    let asking = Asking { text_bytes, right, categories };
+    let context = Asking { text_bytes, right, categories };
     let (body, work) = app.json_body(request, 1).await?;
     let body_bytes = body.bytes.len();
     let answer = move |worker: &mut PoolWorker| {
-        let found = answer(worker, &body.bytes, &asking);
+        let found = answer(worker, &body.bytes, &context);
         worker.release_buffers(body_bytes);
         drop((body, work));
         found
@@ -301,29 +301,29 @@ impl QueryBody {
             text: self.texts == Some(true) || first.is_some(),
             ..RecordFields::default()
         };
-        let has_equal_set = |one: &Match| {
-            one.similarity.overlap().is_some_and(|overlap| overlap.is_of_equal_sets())
+        let has_equal_set = |found: &Match| {
+            found.similarity.overlap().is_some_and(|overlap| overlap.is_of_equal_sets())
         };
         let compares = wanted.text && answer.matches.iter().any(has_equal_set);
         let query_text = if compares { self.query_text(snapshot)? } else { None };
         let numbers: Vec<DocumentNumber> =
-            answer.matches.iter().map(|one| one.record.number).collect();
+            answer.matches.iter().map(|found| found.record.number).collect();
         let sizes = snapshot.group_sizes(&numbers)?;
-        for (one, size) in answer.matches.iter().zip(sizes) {
+        for (found, size) in answer.matches.iter().zip(sizes) {
             let category = match &all {
                 Some((all, _)) => {
-                    let number = one.record.number;
+                    let number = found.record.number;
                     Some(category_cache::document_category(all, &mut *snapshot, number)?)
                 }
                 None => None,
             };
             if wanted == RecordFields::default() {
-                matches.push(&ResponseMatch { category, ..ResponseMatch::new(one, size) })?;
+                matches.push(&ResponseMatch { category, ..ResponseMatch::new(found, size) })?;
             } else {
-                snapshot.try_records(&[one.record.number], wanted, |record| {
+                snapshot.try_records(&[found.record.number], wanted, |record| {
                     let metadata = visible(&record.metadata, right);
                     let texts = query_text.as_deref().zip(record.text.as_deref());
-                    let texts = texts.filter(|_| has_equal_set(one));
+                    let texts = texts.filter(|_| has_equal_set(found));
                     matches.push(&ResponseMatch {
                         category: category.clone(),
                         equal_text: texts.map(|(query, text)| query == text),
@@ -333,7 +333,7 @@ impl QueryBody {
                         beginning: first.map(|most| {
                             StoredText(record.text.as_deref().map(|text| beginning(text, most)))
                         }),
-                        ..ResponseMatch::new(one, size)
+                        ..ResponseMatch::new(found, size)
                     })
                 })?;
             }
@@ -362,17 +362,17 @@ impl QueryBody {
 
 impl<'a> ResponseMatch<'a> {
     /// A match, and the size of its group, without metadata and text.
-    fn new(one: &'a Match, size: u64) -> Self {
-        let overlap = one.similarity.overlap();
+    fn new(found: &'a Match, size: u64) -> Self {
+        let overlap = found.similarity.overlap();
         Self {
-            id: &one.record.id,
-            similarity: six_decimals(&one.similarity),
+            id: &found.record.id,
+            similarity: six_decimals(&found.similarity),
             estimated: overlap.is_none(),
             shared: overlap.map(|o| o.intersection),
             shingles: overlap.map(|o| o.right),
             containment_of_query: overlap.map(|o| rounded(o.containment_left())),
             containment_of_match: overlap.map(|o| rounded(o.containment_right())),
-            bytes: one.record.bytes,
+            bytes: found.record.bytes,
             group_size: more_than_itself(size),
             equal_text: None,
             category: None,

@@ -65,7 +65,9 @@ fn state_rights(all: &mut Value) {
             ("delete", Method::DELETE),
         ] {
             let operation = item.get_mut(name).and_then(Value::as_object_mut);
-            if let Some(operation) = operation.filter(|one| !one.contains_key("security")) {
+            if let Some(operation) =
+                operation.filter(|operation| !operation.contains_key("security"))
+            {
                 let right = needed_right(path, &method).name();
                 operation.insert("x-right".to_owned(), right.into());
             }

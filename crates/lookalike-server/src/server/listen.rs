@@ -142,13 +142,13 @@ impl Server {
         let listener = runtime.block_on(async { listen(address) }).map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         config.listen = address;
-        for one in indexes.iter().filter(|_| config.writable) {
-            let url = url_of(&config, one);
-            one.index.announce_service(&url).map_err(StartError::Index)?;
+        for served in indexes.iter().filter(|_| config.writable) {
+            let url = url_of(&config, served);
+            served.index.announce_service(&url).map_err(StartError::Index)?;
         }
-        let state = |one: ServedIndex| {
-            let state = ServiceState::open(one.state.as_deref().filter(|_| config.writable));
-            state.map(|state| (one, state)).map_err(StartError::State)
+        let state = |served: ServedIndex| {
+            let state = ServiceState::open(served.state.as_deref().filter(|_| config.writable));
+            state.map(|state| (served, state)).map_err(StartError::State)
         };
         let indexes = indexes.into_iter().map(state).collect::<Result<Vec<_>, _>>()?;
         let service = Service::start(config).map_err(StartError::Index)?;
@@ -235,11 +235,11 @@ fn end_threads(indexes: &Arc<ServedIndexes>) {
 /// Checks that there are indexes, with different names. Case does not distinguish names, because
 /// files and folders have these names and some systems ignore case.
 fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
-    let names = indexes.iter().map(|one| one.name.as_str().to_ascii_lowercase());
+    let names = indexes.iter().map(|served| served.name.as_str().to_ascii_lowercase());
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-    match twice {
+    let duplicate = names.windows(2).find(|pair| pair[0] == pair[1]);
+    match duplicate {
         Some(pair) => Err(ConfigError::IndexNames { twice: Some(pair[0].clone()) }),
         None if indexes.is_empty() => Err(ConfigError::IndexNames { twice: None }),
         None => Ok(()),
@@ -247,7 +247,7 @@ fn check_names(indexes: &[ServedIndex]) -> Result<(), ConfigError> {
 }
 
 /// The URL at which clients on this machine reach an index.
-fn url_of(config: &Config, one: &ServedIndex) -> String {
+fn url_of(config: &Config, served: &ServedIndex) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let mut address = config.listen;
     match address.ip() {
@@ -255,7 +255,7 @@ fn url_of(config: &Config, one: &ServedIndex) -> String {
         IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}
     }
-    let path = if one.is_named { format!("/v1/indexes/{}", one.name) } else { String::new() };
+    let path = if served.is_named { format!("/v1/indexes/{}", served.name) } else { String::new() };
     format!("{scheme}://{address}{path}")
 }
 
@@ -396,8 +396,8 @@ async fn transport(
     };
     let handshake = TlsAcceptor::from(identity.config()).accept(stream);
     tokio::select! {
-        done = tokio::time::timeout(service.config.limits.head_time, handshake) => {
-            done.ok()?.ok().map(|stream| Box::new(stream) as Transport)
+        result = tokio::time::timeout(service.config.limits.head_time, handshake) => {
+            result.ok()?.ok().map(|stream| Box::new(stream) as Transport)
         }
         _ = stops.wait_for(|times| *times > 0) => None,
         () = state.needed() => None,

@@ -47,7 +47,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
         route,
         id,
         since: Instant::now(),
-        done: false,
+        is_finished: false,
     };
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let changes = needed_right(&trace.route, request.method()) > Right::Read;
@@ -75,7 +75,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     }
     // Responses of changes are small and never refused.
     if !changes {
-        response = response_memory::held(&app.service.memory, response);
+        response = response_memory::track(&app.service.memory, response);
     }
     headers(response.headers_mut(), &trace.id);
     if is_chunked {
@@ -254,8 +254,8 @@ fn headers(headers: &mut HeaderMap, id: &str) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     let policy = HeaderName::from_static("content-security-policy");
-    let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-    headers.entry(policy).or_insert(nothing);
+    let no_sources = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.entry(policy).or_insert(no_sources);
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
@@ -272,12 +272,12 @@ struct Trace<'a> {
     route: String,
     id: String,
     since: Instant,
-    done: bool,
+    is_finished: bool,
 }
 
 impl Trace<'_> {
     fn finish(&mut self, response: &Response) {
-        self.done = true;
+        self.is_finished = true;
         let note = response.extensions().get::<Note>().map(|note| note.0.as_str());
         let bytes = response.body().size_hint().exact().unwrap_or(0);
         self.record(response.status().as_u16(), bytes, note);
@@ -294,7 +294,7 @@ impl Trace<'_> {
 
 impl Drop for Trace<'_> {
     fn drop(&mut self) {
-        if !self.done {
+        if !self.is_finished {
             self.record(CLIENT_LEFT, 0, None);
         }
     }
@@ -313,8 +313,8 @@ mod tests {
             ("", ""),
             ("a:b:c", "a"),
         ];
-        for (host, wanted) in cases {
-            assert_eq!(name(host), wanted);
+        for (host, expected) in cases {
+            assert_eq!(name(host), expected);
         }
     }
 

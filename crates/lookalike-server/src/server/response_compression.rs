@@ -27,24 +27,24 @@ pub(crate) async fn compressed(app: &App, mut response: Response) -> Response {
         return response;
     }
     let body = std::mem::replace(response.body_mut(), Body::empty());
-    let Ok(whole) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+    let Ok(plain) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
         return response;
     };
-    let to_compress = whole.clone();
+    let to_compress = plain.clone();
     let work = move |_: &mut PoolWorker| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        let done = encoder.write_all(&to_compress).and_then(|()| encoder.finish());
-        done.map_err(|error| Problem::internal(error.to_string()))
+        let result = encoder.write_all(&to_compress).and_then(|()| encoder.finish());
+        result.map_err(|error| Problem::internal(error.to_string()))
     };
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
-    match app.pool.run_sized(whole.len(), work).await {
+    match app.pool.run_sized(plain.len(), work).await {
         Ok(bytes) => {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             headers.remove(CONTENT_LENGTH);
             *response.body_mut() = Body::from(bytes);
         }
-        Err(_) => *response.body_mut() = Body::from(whole),
+        Err(_) => *response.body_mut() = Body::from(plain),
     }
     response
 }

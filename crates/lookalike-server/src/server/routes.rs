@@ -25,7 +25,7 @@ pub(crate) fn of_service(served: &Arc<ServedIndexes>) -> Router {
         .route("/metrics", get(indexes::metrics))
         .route("/v1/health", get(indexes::health))
         .route("/v1/indexes", get(indexes::list))
-        .route("/v1/indexes/{index}", get(indexes::one))
+        .route("/v1/indexes/{index}", get(indexes::describe))
         .route("/v1/indexes/{index}/", any(indexes::missing))
         .route("/v1/indexes/{index}/{*rest}", any(indexes::missing))
         .with_state(Arc::clone(served));

@@ -108,8 +108,8 @@ impl Drop for RunningRequest {
 async fn waiting<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Problem::internal(error.to_string()))
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|error| Problem::internal(error.to_string()))
 }
 
 fn unreadable(error: &rusqlite::Error) -> Problem {
@@ -174,8 +174,8 @@ mod tests {
         assert_eq!(problem.code, Code::REQUEST_RUNNING);
         running.end(answer()).await.unwrap();
         for _ in 0..2 {
-            let again = all.look_up(&headers("a", "t")).await.unwrap();
-            let Some(KeyedRequest::Again(kept)) = again else { panic!("it is forgotten") };
+            let second = all.look_up(&headers("a", "t")).await.unwrap();
+            let Some(KeyedRequest::Again(kept)) = second else { panic!("it is forgotten") };
             assert_eq!(kept, answer());
             assert!(kept.check([1; 32]).is_ok());
             assert_eq!(kept.check([2; 32]).unwrap_err().code, Code::KEY_REUSED);

@@ -314,13 +314,13 @@ impl ServiceState {
         let old = time::now() - KEPT;
         let mut removed =
             transaction.execute("DELETE FROM messages WHERE created <= ?1", [old])? as u64;
-        let others: Vec<ReceiverHash> = transaction
+        let stored: Vec<ReceiverHash> = transaction
             .prepare("SELECT DISTINCT receiver FROM messages")?
             .query_map([], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        for other in others.iter().filter(|other| !receivers.contains(other)) {
+        for receiver in stored.iter().filter(|receiver| !receivers.contains(receiver)) {
             removed +=
-                transaction.execute("DELETE FROM messages WHERE receiver = ?1", [other])? as u64;
+                transaction.execute("DELETE FROM messages WHERE receiver = ?1", [receiver])? as u64;
         }
         transaction.commit()?;
         Ok(removed)
@@ -454,8 +454,8 @@ fn absolute(path: &Path) -> PathBuf {
     let name = path.file_name();
     let folder =
         folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let whole = folder.and_then(|folder| folder.canonicalize().ok());
-    whole.zip(name).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
+    let absolute = folder.and_then(|folder| folder.canonicalize().ok());
+    absolute.zip(name).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
 }
 
 /// Distrusts the schema of a file: another program may have written it.
@@ -708,8 +708,8 @@ mod tests {
         for (table, set) in [("answers", "body"), ("documents", "id"), ("messages", "body")] {
             let (_folder, path) = damaged(&format!("UPDATE {table} SET {set} = 'x'"));
             let found = check_state(&path).unwrap();
-            let what = format!("the checksums of 1 rows of table {table} are wrong");
-            assert!(found.len() == 1 && found[0].what.contains(&what), "{found:?}");
+            let message = format!("the checksums of 1 rows of table {table} are wrong");
+            assert!(found.len() == 1 && found[0].what.contains(&message), "{found:?}");
             assert_eq!(ServiceState::open(Some(&path)).unwrap().problems().unwrap().len(), 1);
         }
         assert_eq!(check_state(Path::new("/absent/service.sqlite")).unwrap(), []);

@@ -195,7 +195,7 @@ mod tests {
             gauge("lookalike_index_bytes", Some("a"), 2.0),
             gauge("lookalike_groups_age_seconds", Some("b"), 3.0),
         ]);
-        let wanted = [
+        let expected = [
             "lookalike_requests_total{route=\"/v1/stats\",method=\"GET\",status=\"200\"} 2\n",
             "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"0.00025\"} 0\n",
             "lookalike_request_duration_seconds_bucket{route=\"/v1/stats\",le=\"0.0005\"} 1\n",
@@ -210,7 +210,7 @@ mod tests {
             "gauge\nlookalike_groups_age_seconds{index=\"a\"} 1\n\
              lookalike_groups_age_seconds{index=\"b\"} 3\n",
         ];
-        for line in wanted {
+        for line in expected {
             assert!(text.contains(line), "{line} in\n{text}");
         }
     }

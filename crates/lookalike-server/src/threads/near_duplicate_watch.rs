@@ -52,7 +52,7 @@ impl NearDuplicateWatch {
             name: name.cloned(),
             threshold: webhooks.threshold.unwrap_or(index.settings().threshold),
             state: Arc::clone(state),
-            news: NewsSignal::default(),
+            signal: NewsSignal::default(),
             counts,
             senders,
             log: Arc::clone(log),
@@ -81,7 +81,7 @@ impl NearDuplicateWatch {
             count
         });
         watcher.counts.drop_messages(dropped);
-        watcher.news.tell();
+        watcher.signal.notify();
     }
 
     /// Documents and messages that wait.
@@ -93,7 +93,7 @@ impl NearDuplicateWatch {
     /// next run if the state is a file. Otherwise they are dropped and counted.
     pub(crate) fn stop(&self) {
         let watcher = &self.watcher;
-        watcher.news.close();
+        watcher.signal.close();
         self.thread.join();
         for sender in &watcher.senders {
             sender.stop();
@@ -139,7 +139,7 @@ struct WriteWatcher {
     name: Option<IndexName>,
     threshold: f64,
     state: Arc<ServiceState>,
-    news: NewsSignal,
+    signal: NewsSignal,
     counts: Arc<DeliveryCounts>,
     senders: Vec<WebhookSender>,
     log: Arc<Logger>,
@@ -159,12 +159,12 @@ impl WriteWatcher {
                 self.log.say(&format!("{damaged} documents for webhooks: their rows are damaged"));
             }
             let Some(last) = last else {
-                if self.news.wait() {
+                if self.signal.wait() {
                     continue;
                 }
                 return;
             };
-            if self.news.is_closed() {
+            if self.signal.is_closed() {
                 return;
             }
             let look = AssertUnwindSafe(|| self.documents(&ids, &mut buffers));
@@ -199,10 +199,10 @@ impl WriteWatcher {
             // A document that is already removed has none.
             let found = query_stored(&mut *snapshot, settings, id, &request, buffers)?;
             let Some((_, answer)) = found.filter(|(_, answer)| answer.found > 0) else { continue };
-            let matches = answer.matches.iter().map(|one| {
-                let estimated = one.similarity.overlap().is_none();
+            let matches = answer.matches.iter().map(|found| {
+                let estimated = found.similarity.overlap().is_none();
                 json!({
-                    "id": one.record.id, "similarity": six_decimals(&one.similarity),
+                    "id": found.record.id, "similarity": six_decimals(&found.similarity),
                     "estimated": estimated,
                 })
             });
@@ -220,10 +220,10 @@ impl WriteWatcher {
             self.senders.iter().map(WebhookSender::receiver).collect();
         let message = match documents {
             [] => Ok(None),
-            some => random_token().map(|id| Some((id.replace("lookalike_", "msg_"), some))),
+            queued => random_token().map(|id| Some((id.replace("lookalike_", "msg_"), queued))),
         };
         let finished = message.map_err(|error| error.to_string()).and_then(|message| {
-            let message = message.map(|(id, some)| (id, self.message(some)));
+            let message = message.map(|(id, queued)| (id, self.message(queued)));
             let message = message.as_ref().map(|(id, body)| (id.as_str(), body.as_str()));
             let dropped = self.state.finish_documents(last, message, &receivers);
             dropped.map_err(|error| error.to_string())
@@ -237,7 +237,7 @@ impl WriteWatcher {
             Err(why) => {
                 let seconds = RETRY.as_secs();
                 self.log.say(&format!("messages for webhooks: {why}; again in {seconds} s"));
-                self.news.pause(RETRY)
+                self.signal.pause(RETRY)
             }
         }
     }
@@ -292,7 +292,7 @@ mod tests {
             name: None,
             threshold: 0.5,
             state: Arc::clone(&state),
-            news: NewsSignal::default(),
+            signal: NewsSignal::default(),
             counts: Arc::clone(&counts),
             senders: vec![sender.unwrap()],
             log: Arc::clone(&log),
@@ -304,7 +304,7 @@ mod tests {
         let last = last.unwrap();
         assert_eq!(ids, [id]);
         // The pause ends at once, as the thread ends.
-        watching.news.close();
+        watching.signal.close();
         assert!(watching.finish(last, &[json!({ "id": "a" })]));
         assert_eq!(state.next_documents(9).unwrap().ids, ids);
         assert_eq!(counts.dropped.load(Ordering::Relaxed), 0);

@@ -12,14 +12,14 @@ pub(crate) struct NewsSignal {
 
 #[derive(Default)]
 struct SignalState {
-    has_news: bool,
+    has_work: bool,
     is_closed: bool,
 }
 
 impl NewsSignal {
     /// Tells that there is something to do.
-    pub(crate) fn tell(&self) {
-        self.state.lock().has_news = true;
+    pub(crate) fn notify(&self) {
+        self.state.lock().has_work = true;
         self.changed.notify_all();
     }
 
@@ -38,8 +38,8 @@ impl NewsSignal {
     /// not lost.
     pub(crate) fn wait(&self) -> bool {
         let mut state = self.state.lock();
-        self.changed.wait_while(&mut state, |state| !state.has_news && !state.is_closed);
-        state.has_news = false;
+        self.changed.wait_while(&mut state, |state| !state.has_work && !state.is_closed);
+        state.has_work = false;
         !state.is_closed
     }
 

@@ -94,7 +94,7 @@ pub(crate) struct WorkerPool {
 #[derive(Default)]
 struct PoolShared {
     queue: Mutex<Queue>,
-    news: Condvar,
+    job_added: Condvar,
     waiting: AtomicUsize,
 }
 
@@ -115,7 +115,7 @@ impl PoolShared {
             if queue.closed {
                 return None;
             }
-            self.news.wait(&mut queue);
+            self.job_added.wait(&mut queue);
         }
     }
 
@@ -156,7 +156,7 @@ impl WorkerThreads {
     /// Runs queued jobs and ends the threads.
     pub(crate) fn stop(&self) {
         self.shared.queue.lock().closed = true;
-        self.shared.news.notify_all();
+        self.shared.job_added.notify_all();
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
             let _ = thread.join();
@@ -240,7 +240,7 @@ impl WorkerPool {
             queue.jobs.push_back(Box::new(job));
             shared.waiting.store(queue.jobs.len(), Ordering::Relaxed);
         }
-        shared.news.notify_one();
+        shared.job_added.notify_one();
         match answer.await {
             Ok(answer) => answer,
             Err(_) => Err(Problem::internal("a worker thread panicked")),

@@ -158,8 +158,8 @@ fn run(
             })
         }
         JobKind::CompactDecisions => {
-            let done = decisions::compact_log(index)?;
-            json!({ "removed": done.removed, "left": done.left })
+            let compacted = decisions::compact_log(index)?;
+            json!({ "removed": compacted.removed, "left": compacted.left })
         }
         JobKind::Check => checked(&problems(index, state)?),
         JobKind::Repair => {

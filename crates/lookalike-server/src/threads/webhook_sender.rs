@@ -59,7 +59,7 @@ impl WebhookSender {
             webhooks: webhooks.clone(),
             agent: agent(webhooks),
             state: Arc::clone(state),
-            news: NewsSignal::default(),
+            signal: NewsSignal::default(),
             counts: Arc::clone(counts),
             log: Arc::clone(log),
         });
@@ -75,12 +75,12 @@ impl WebhookSender {
 
     /// Tells the thread that there are messages.
     pub(crate) fn wake(&self) {
-        self.sending.news.tell();
+        self.sending.signal.notify();
     }
 
     /// Ends the thread after the attempt under way. Waiting messages stay in the state.
     pub(crate) fn stop(&self) {
-        self.sending.news.close();
+        self.sending.signal.close();
         self.thread.join();
     }
 }
@@ -113,14 +113,14 @@ struct Sending {
     webhooks: Webhooks,
     agent: Agent,
     state: Arc<ServiceState>,
-    news: NewsSignal,
+    signal: NewsSignal,
     counts: Arc<DeliveryCounts>,
     log: Arc<Logger>,
 }
 
 impl Sending {
     fn send_all(&self) {
-        while !self.news.is_closed() {
+        while !self.signal.is_closed() {
             match self.state.first_message(&self.receiver) {
                 Ok(Some(message)) if message.is_damaged => {
                     self.counts.drop_messages(1);
@@ -134,10 +134,10 @@ impl Sending {
                         return;
                     }
                 }
-                Ok(None) => _ = self.news.wait(),
+                Ok(None) => _ = self.signal.wait(),
                 Err(error) => {
                     self.log.say(&format!("messages for webhooks: {error}"));
-                    _ = self.news.wait();
+                    _ = self.signal.wait();
                 }
             }
         }
@@ -151,7 +151,7 @@ impl Sending {
             let Err(why) = self.attempt(message) else { break Ok(()) };
             self.counts.failed.fetch_add(1, Ordering::Relaxed);
             match pauses.next() {
-                Some(pause) if self.news.pause(*pause) => return true,
+                Some(pause) if self.signal.pause(*pause) => return true,
                 Some(_) => {}
                 None => break Err(why),
             }

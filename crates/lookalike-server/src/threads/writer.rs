@@ -47,7 +47,8 @@ impl OwnedChange {
     fn bytes(&self) -> usize {
         match self {
             Self::Add(document) | Self::Put(document) => {
-                let original = document.original.as_ref().map_or(0, |one| one.bytes().len());
+                let original =
+                    document.original.as_ref().map_or(0, |original| original.bytes().len());
                 document.set.len() + document.text.as_ref().map_or(0, String::len) + original
             }
             Self::Remove(_) => 0,
@@ -220,7 +221,7 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
         let kept = group.changes.iter().zip(refused).filter(|(_, refused)| refused.is_none());
         all.extend(kept.map(|(change, _)| change.change()));
     }
-    let Ok(done) = index.write(&all) else {
+    let Ok(outcomes) = index.write(&all) else {
         return groups.iter().map(|group| write_alone(index, group)).collect();
     };
     let written = groups.iter().flat_map(|group| &group.changes);
@@ -228,10 +229,10 @@ fn write(index: &Index, groups: &[&Changes]) -> Vec<ChangeResults> {
         let problem = Problem::from(error);
         return groups.iter().map(|_| vec![Err(problem.clone())]).collect();
     }
-    let mut done = done.into_iter();
+    let mut outcomes = outcomes.into_iter();
     let mut answer = |refused: Option<Problem>| match refused {
         Some(problem) => Err(problem),
-        None => done.next().ok_or_else(lost),
+        None => outcomes.next().ok_or_else(lost),
     };
     plan.into_iter().map(|refused| refused.into_iter().map(&mut answer).collect()).collect()
 }
@@ -294,12 +295,12 @@ fn halves(index: &Index, changes: &[OwnedChange], stop: bool, outcome: &mut Chan
         return;
     }
     let all: Vec<Change<'_>> = changes.iter().map(OwnedChange::change).collect();
-    let written = index.write(&all).and_then(|done| {
+    let written = index.write(&all).and_then(|outcomes| {
         record_duplicates(index, changes.iter().filter_map(OwnedChange::document))?;
-        Ok(done)
+        Ok(outcomes)
     });
     match written {
-        Ok(done) => outcome.extend(done.into_iter().map(Ok)),
+        Ok(outcomes) => outcome.extend(outcomes.into_iter().map(Ok)),
         Err(error) if changes.len() == 1 => outcome.push(Err(error.into())),
         Err(IndexError::IdTaken { .. } | IndexError::Document { .. }) => {
             let (left, right) = changes.split_at(changes.len() / 2);

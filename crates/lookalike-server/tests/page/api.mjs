@@ -71,15 +71,15 @@ export const MOVED = [
  * @param {Difference[]} parts
  */
 const counted = (parts) => {
-  /** @param {boolean} wanted */
-  const starts = (wanted) =>
+  /** @param {boolean} hasSameWords */
+  const starts = (hasSameWords) =>
     parts.filter(
       (part, place) =>
         part.kind !== "same" &&
-        Boolean(part.same_words) === wanted &&
+        Boolean(part.same_words) === hasSameWords &&
         (place === 0 ||
           parts[place - 1].kind === "same" ||
-          Boolean(parts[place - 1].same_words) !== wanted),
+          Boolean(parts[place - 1].same_words) !== hasSameWords),
     ).length;
   return {
     words: starts(false),
@@ -236,10 +236,10 @@ const ANSWERS = {
      * @returns {FileText}
      */
     const part = (within, kind, text, fields = {}) => ({ within, kind, text, fields });
-    const nothing = { parts: [], failed: [], further: 0 };
+    const emptyText = { parts: [], failed: [], further: 0 };
     if (name.endsWith(".pdf")) {
       const failed = [{ within: "", kind: "a PDF", reason: "encrypted: it opens with a password" }];
-      return { json: { ...nothing, failed } };
+      return { json: { ...emptyText, failed } };
     }
     if (name.endsWith(".zip")) {
       const parts = [
@@ -255,9 +255,9 @@ const ANSWERS = {
     }
     if (name.endsWith(".docx")) {
       const fields = { title: "A letter" };
-      return { json: { ...nothing, parts: [part("", "a Word file", "Of a letter.", fields)] } };
+      return { json: { ...emptyText, parts: [part("", "a Word file", "Of a letter.", fields)] } };
     }
-    return { json: { ...nothing, parts: [part("", "a text", text)] } };
+    return { json: { ...emptyText, parts: [part("", "a text", text)] } };
   },
   "GET /v1/agreement": ({ query }) => ({
     json:

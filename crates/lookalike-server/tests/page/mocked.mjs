@@ -76,10 +76,10 @@ export const withMock = (special, act) => async (browser) => {
       "nothing has become an element that should be a text",
     );
     // The browser logs each failed request.
-    const wrong = (await browser.complaints()).filter(
+    const problems = (await browser.complaints()).filter(
       (line) => !line.includes("Failed to load resource"),
     );
-    assert.deepEqual(wrong, []);
+    assert.deepEqual(problems, []);
   } finally {
     server.close();
     await browser.cdp("Emulation.setTouchEmulationEnabled", { enabled: false });
@@ -91,8 +91,8 @@ const searching = withMock({}, async (browser, server) => {
   await browser.wait("document.querySelector('#query-threshold').value === '0.8'");
   await search(browser);
   await browser.see("5 documents have a similarity of 0.8 or more, the 3 most similar ones below");
-  const asked = server.last("/v1/query").body;
-  assert.deepEqual(asked, { text: TEXT, threshold: 0.8, top: 10, beginning: 160 });
+  const requested = server.last("/v1/query").body;
+  assert.deepEqual(requested, { text: TEXT, threshold: 0.8, top: 10, beginning: 160 });
   const first = await browser.run("return document.querySelector('.match').innerText");
   for (const part of [
     "0.963211",
@@ -144,8 +144,8 @@ const knownPassages = withMock({}, async (browser, server) => {
     "1 known passage in 12 documents; 100 documents compared word by word. " +
       "Some documents are not compared yet.",
   );
-  const asked = () => server.last("/v1/passages").body;
-  assert.deepEqual(asked(), { text: TEXT, min_words: 20 });
+  const requested = () => server.last("/v1/passages").body;
+  assert.deepEqual(requested(), { text: TEXT, min_words: 20 });
   assert.equal(
     await browser.run("return document.querySelector('.known .excerpt').textContent"),
     "meeting was held on Monday in",
@@ -154,7 +154,7 @@ const knownPassages = withMock({}, async (browser, server) => {
   assert.deepEqual((await browser.run(places)).slice(1), ["letters/copy.txt", "and 10 more"]);
   await browser.click("#passages .buttons button");
   await browser.see("1 known passage in 13 documents; 200 documents compared word by word.");
-  assert.deepEqual(asked(), { text: TEXT, min_words: 20, after: "100" });
+  assert.deepEqual(requested(), { text: TEXT, min_words: 20, after: "100" });
   assert.ok(!(await browser.run("return !!document.querySelector('#passages .buttons')")));
   // A query by id has no passages.
   await browser.type("#query-id", "a");
@@ -179,13 +179,13 @@ const searchingById = withMock({}, async (browser, server) => {
   await browser.type("#query-id", "a/b ?#&=%.txt");
   await browser.click("#id-form button");
   await browser.wait("document.querySelectorAll('.match').length === 3");
-  const asked = () => server.last("/v1/query").body;
-  assert.deepEqual(asked(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
+  const requested = () => server.last("/v1/query").body;
+  assert.deepEqual(requested(), { id: "a/b ?#&=%.txt", threshold: 0.8, top: 10, beginning: 160 });
   // The address leads to the same result in another window.
   const hash = await browser.run("return location.hash");
   await browser.open(server.url + hash);
   await browser.wait("document.querySelectorAll('.match').length === 3");
-  assert.equal(asked().id, "a/b ?#&=%.txt");
+  assert.equal(requested().id, "a/b ?#&=%.txt");
   const link = await browser.run("return document.querySelector('.match .button').hash");
   assert.equal(new URLSearchParams(link.split("?")[1]).get("a"), "a/b ?#&=%.txt");
 
@@ -292,8 +292,8 @@ const recallCaveat = withMock(
 );
 
 const byKeyboard = withMock({}, async (browser) => {
-  /** @param {string} what */
-  const on = async (what) => assert.equal(await browser.run(`return ${focused}`), what);
+  /** @param {string} expected */
+  const on = async (expected) => assert.equal(await browser.run(`return ${focused}`), expected);
   await browser.press(KEYS.tab);
   await on("skip");
   await browser.press(KEYS.enter);
@@ -375,13 +375,13 @@ const sideBySide = withMock({}, async (browser, server) => {
       "part.textContent).join(' '))",
   );
   /** @param {"a"|"b"} only */
-  const wanted = (only) =>
+  const expected = (only) =>
     STRETCHES.filter(({ kind }) => kind === "same" || kind === only)
       .map(({ text }) => text)
       .join("")
       .match(/\S+/g);
-  assert.deepEqual(sides[0].match(/\S+/g), wanted("a"));
-  assert.deepEqual(sides[1].match(/\S+/g), wanted("b"));
+  assert.deepEqual(sides[0].match(/\S+/g), expected("a"));
+  assert.deepEqual(sides[1].match(/\S+/g), expected("b"));
 });
 
 /** Equal words with other case, punctuation or white space are shown as each text writes them. */
@@ -446,10 +446,10 @@ const whiteSpace = withMock(
   async (browser, server) => {
     await browser.open(`${server.url}#/compare?a=a&b=b`);
     await browser.see("The texts differ in 1 place");
-    const said = () =>
+    const status = () =>
       browser.run("return document.querySelector('.walk [role=status]').textContent");
     await browser.press("f");
-    assert.match(await said(), /^Difference 1 of 1: “Monday”/);
+    assert.match(await status(), /^Difference 1 of 1: “Monday”/);
     const colours = () =>
       browser.run(
         "return ['.rows del.white', '.rows .side'].map(one => " +
@@ -461,9 +461,9 @@ const whiteSpace = withMock(
     const [marked] = await colours();
     assert.notEqual(marked, ink);
     await browser.press("b");
-    assert.match(await said(), /^Difference 1 of 3: /);
+    assert.match(await status(), /^Difference 1 of 3: /);
     await browser.press("f", "f");
-    assert.equal(await said(), "Difference 3 of 3.");
+    assert.equal(await status(), "Difference 3 of 3.");
     await hasNoFindings(browser);
     await browser.view(1280, 900, "light");
     await browser.click(".walk [aria-pressed]");
@@ -523,12 +523,12 @@ const largeTexts = withMock(
         );
       }
       /** @type {Difference[]} */
-      const one = [
+      const longStretches = [
         { kind: "a", text: words(50_000, "a") },
         { kind: "b", text: "b" },
         { kind: "same", text: words(50_000, "c") },
       ];
-      return { json: comparison(body.a.id === "one" ? one : stretches) };
+      return { json: comparison(body.a.id === "one" ? longStretches : stretches) };
     },
     "GET /v1/documents/long": () => ({
       json: {
@@ -689,10 +689,10 @@ const categories = withMock({}, async (page, server) => {
 /** @type {Case} */
 const groupStates = async (browser) => {
   let state = "pending";
-  let asked = 0;
+  let requestCount = 0;
   const answer = () => {
-    asked += 1;
-    if (state === "pending" && asked > 2) state = "stale";
+    requestCount += 1;
+    if (state === "pending" && requestCount > 2) state = "stale";
     if (state === "pending") {
       return { status: 202, json: { status: "pending", retry_after: 1, detail: "not yet" } };
     }
@@ -713,7 +713,7 @@ const groupStates = async (browser) => {
     await page.open(`${server.url}#/groups`);
     await page.see("The server computes the groups.");
     await page.see("The index has changed since the server computed these groups.");
-    assert.equal(asked, 3);
+    assert.equal(requestCount, 3);
     state = "fresh";
     await page.click("#view-groups .warning button");
     await page.wait("!document.querySelector('#view-groups .warning')");
@@ -781,9 +781,9 @@ const hostile = withMock(
     }),
     "GET /v1/groups": () => {
       const found = groups(0, 1, 1);
-      for (const one of [found[0].keeper, found[0].duplicates[0]]) {
-        one.id = HOSTILE;
-        one.metadata = { [HOSTILE]: HOSTILE };
+      for (const member of [found[0].keeper, found[0].duplicates[0]]) {
+        member.id = HOSTILE;
+        member.metadata = { [HOSTILE]: HOSTILE };
       }
       return {
         json: { groups: found, groups_total: 1, duplicates_total: 1, documents: 2, version: 1 },
@@ -792,9 +792,9 @@ const hostile = withMock(
     "DELETE *": () => refusal(400, HOSTILE, HOSTILE),
   },
   async (browser) => {
-    const shown = HOSTILE.replace("\u202e", "\\u{202e}");
+    const displayed = HOSTILE.replace("\u202e", "\\u{202e}");
     await search(browser);
-    await browser.see(shown);
+    await browser.see(displayed);
     const named = await browser.run("return document.querySelectorAll('.match-id')[2].hash");
     assert.ok(named.startsWith("#/document?id="), "every link stays on the page");
     await browser.run("document.querySelectorAll('.match .button')[2].click()");
@@ -804,18 +804,18 @@ const hostile = withMock(
     await browser.run("location.hash = '#/groups'");
     await browser.wait("document.querySelector('.group summary')");
     await browser.click(".group summary");
-    await browser.see(shown);
+    await browser.see(displayed);
     await browser.run(
       "location.hash = arguments[0]",
       `#/document?id=${encodeURIComponent(HOSTILE)}`,
     );
-    await browser.see(shown);
+    await browser.see(displayed);
     await browser.see("text299");
     await browser.click("#view-document button.danger");
     await browser.click("#confirm-yes");
     await browser.see(`The server says: ${HOSTILE.replace("\u202e", "").slice(0, 30)}`);
     await browser.run("location.hash = '#/index'");
-    await browser.see(shown);
+    await browser.see(displayed);
     for (const hash of [
       `#/${HOSTILE}`,
       `#/compare?a=${encodeURIComponent(HOSTILE)}&b=x`,
@@ -947,13 +947,13 @@ const refusals = async (browser) => {
 const lateAnswers = async (browser) => {
   let release = () => {};
   /** @type {Promise<void>} */
-  const held = new Promise((done) => {
+  const pending = new Promise((done) => {
     release = done;
   });
   await withMock(
     {
       "POST /v1/query": ({ body }) => ({
-        after: body.text === "slow" ? held : undefined,
+        after: body.text === "slow" ? pending : undefined,
         json: {
           matches: [match(`for ${body.text}`, 0.9)],
           found: 1,
@@ -984,14 +984,14 @@ const writing = async (browser) => {
   await withMock(
     {
       "PUT *": (call) => {
-        const there = stored.has(id(call));
-        if (there && call.query.get("mode") === "add") {
+        const isStored = stored.has(id(call));
+        if (isStored && call.query.get("mode") === "add") {
           return refusal(409, "id-taken", "a document with this id exists");
         }
         stored.set(id(call), call.body.text);
         return {
-          status: there ? 200 : 201,
-          json: { id: id(call), done: there ? "replaced" : "added", shingles: 5 },
+          status: isStored ? 200 : 201,
+          json: { id: id(call), done: isStored ? "replaced" : "added", shingles: 5 },
         };
       },
       "DELETE *": (call) =>
@@ -1085,7 +1085,7 @@ const indexesFor = (right, writable = true) => ({
  * @type {Case}
  */
 const views = async (browser) => {
-  const shown =
+  const visibleLinks =
     "return Array.from(document.querySelectorAll('nav [data-right]'))" +
     ".filter(one => !one.hidden).map(one => one.textContent)";
   /** @type {[ServedIndex["right"], string[]][]} */
@@ -1098,7 +1098,7 @@ const views = async (browser) => {
     await withMock({ "GET /v1/indexes": () => indexesFor(right) }, async (page, server) => {
       await page.open(`${server.url}#/document?id=a`);
       await page.see("text299");
-      assert.deepEqual(await page.run(shown), expected, right);
+      assert.deepEqual(await page.run(visibleLinks), expected, right);
       assert.equal(
         await page.run("return document.querySelectorAll('#view-document .danger')" + ".length"),
         right === "write" ? 1 : 0,
@@ -1200,9 +1200,9 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.run("location.hash = '#/review'");
   await browser.see("7 of 120 groups decided, 0 pairs in this visit");
   await browser.see("The texts differ in 3 places.");
-  const asked = server.last("/v1/groups").query;
-  assert.deepEqual([asked.get("state"), asked.get("order")], ["undecided", "doubt"]);
-  const shown = () =>
+  const requested = server.last("/v1/groups").query;
+  assert.deepEqual([requested.get("state"), requested.get("order")], ["undecided", "doubt"]);
+  const displayed = () =>
     browser.wait(
       "document.querySelector('.review-differences .head:last-child a')?.innerText.trim()",
     );
@@ -1213,21 +1213,21 @@ const reviewing = withMock({}, async (browser, server) => {
     ),
     ["Kept: group-0/letter.txt only here", "Duplicate: group-0/copy-0.txt only here"],
   );
-  assert.equal(await shown(), "group-0/copy-0.txt");
+  assert.equal(await displayed(), "group-0/copy-0.txt");
   await browser.press("d");
   await browser.see("group-0/copy-0.txt: duplicate.");
-  assert.equal(await shown(), "group-0/copy-1.txt");
+  assert.equal(await displayed(), "group-0/copy-1.txt");
   await browser.press("n", "k");
   await browser.see("group-0/copy-2.txt is kept instead of group-0/letter.txt.");
   await browser.see("8 of 120 groups decided, 3 pairs in this visit");
-  assert.equal(await shown(), "group-1/copy-0.txt");
+  assert.equal(await displayed(), "group-1/copy-0.txt");
   // Keys in the note are text. The note is stored with the next decision.
   await browser.press("m", "d", "u", "n", KEYS.enter, "a");
   await browser.see("Kept all documents.");
   assert.equal(await browser.run("return document.querySelector('.review-noted').open"), false);
   await browser.press("u");
   await browser.see("Undone.");
-  assert.equal(await shown(), "group-1/copy-0.txt");
+  assert.equal(await displayed(), "group-1/copy-0.txt");
   await browser.press("u", "r", KEYS.right, KEYS.left);
   const [k, a] = ["group-0/letter.txt", "group-1/letter.txt"];
   const all = `${a} group-1/copy-0.txt group-1/copy-1.txt group-1/copy-2.txt`;
@@ -1251,7 +1251,7 @@ const reviewing = withMock({}, async (browser, server) => {
   await browser.click(".review-members summary");
   await browser.wait("document.querySelectorAll('.member').length === 3");
   await browser.click(".member:nth-child(3)");
-  assert.equal(await shown(), "group-1/copy-2.txt");
+  assert.equal(await displayed(), "group-1/copy-2.txt");
   await browser.click(".review-keys button");
   await browser.see("group-1/copy-2.txt: duplicate.");
 });
@@ -1419,15 +1419,15 @@ const reviewFilter = withMock({}, async (browser, server) => {
   await browser.run("document.querySelector('#view-review form').requestSubmit()");
   await browser.wait("location.hash.includes('budget')");
   await browser.see("7 of 120 groups decided");
-  const asked = server.last("/v1/groups").query;
-  assert.deepEqual(asked.getAll("filter"), [
+  const requested = server.last("/v1/groups").query;
+  assert.deepEqual(requested.getAll("filter"), [
     "source~mail",
     "language=en",
     "date>=2024-01-01",
     "date<2024-03-01",
   ]);
   for (const name of ["least", "most", "min_documents", "search"]) {
-    assert.equal(asked.get(name), fields[name]);
+    assert.equal(requested.get(name), fields[name]);
   }
   assert.equal(
     await browser.run("return document.querySelector('#review-to').value"),
@@ -1659,7 +1659,7 @@ const reviewRefused = async (browser) => {
     assert.deepEqual(
       decided(server)
         .slice(before)
-        .map((one) => one.split(" ")[0]),
+        .map((line) => line.split(" ")[0]),
       ["duplicate", "not_duplicate"],
     );
   })(browser);
@@ -1965,7 +1965,7 @@ const reviewRestarted = async (browser) => {
 };
 
 const walking = withMock({}, async (browser, server) => {
-  const said = () =>
+  const status = () =>
     browser.run("return document.querySelector('.walk [role=status]').textContent");
   const current = () =>
     browser.run(
@@ -1982,21 +1982,24 @@ const walking = withMock({}, async (browser, server) => {
   await browser.see("The texts differ in 3 places.");
   await browser.view(390, 700, "light");
   await browser.press("f");
-  assert.equal(await said(), "Difference 1 of 3: “Monday” in the first, “Thursday” in the second.");
+  assert.equal(
+    await status(),
+    "Difference 1 of 3: “Monday” in the first, “Thursday” in the second.",
+  );
   assert.equal(await current(), "Monday Thursday");
   await inView();
   await browser.press("f", "F");
   assert.equal(await current(), "The board");
   await inView();
   await browser.press("f");
-  assert.equal(await said(), "This is the last difference.");
+  assert.equal(await status(), "This is the last difference.");
   assert.equal(await current(), "The board");
   await browser.press("b");
-  assert.equal(await said(), "Difference 2 of 3: “Nobody had to stand.” in the second.");
+  assert.equal(await status(), "Difference 2 of 3: “Nobody had to stand.” in the second.");
   // The buttons do the same, and keep the focus.
   await browser.click(".walk button");
   await browser.press(KEYS.enter);
-  assert.equal(await said(), "This is the first difference.");
+  assert.equal(await status(), "This is the first difference.");
   await browser.click(".walk button:nth-child(2)");
   assert.equal(await current(), "Nobody had to stand.");
   // A key in a field is text.
@@ -2030,11 +2033,11 @@ const longWords = withMock(
     await browser.open(`${server.url}#/compare?a=a.txt&b=b.txt`);
     await browser.see("The texts differ in 2 places.");
     /** @type {string[]} */
-    const shown = await browser.run(
+    const displayed = await browser.run(
       "return Array.from(document.querySelectorAll('.rows .first'), " + "cell => cell.textContent)",
     );
     assert.deepEqual(
-      shown.map((text) => text.trim().split(" ").length),
+      displayed.map((text) => text.trim().split(" ").length),
       [13, 12],
     );
   },
@@ -2107,8 +2110,8 @@ const equalSets = withMock(
     }),
     "GET /v1/groups": () => {
       const [group] = groups(0, 1, 2);
-      for (const [place, one] of group.duplicates.entries()) {
-        Object.assign(one, { similarity: 1, equal_text: place === 1 });
+      for (const [place, duplicate] of group.duplicates.entries()) {
+        Object.assign(duplicate, { similarity: 1, equal_text: place === 1 });
       }
       return {
         json: {
@@ -2172,8 +2175,8 @@ const byCategory = withMock({}, async (browser, server) => {
       ".find(link => link.textContent.startsWith('Review the')).click()",
   );
   await browser.see("7 of 120 groups decided");
-  const asked = () => server.last("/v1/groups").query;
-  assert.equal(asked().get("category"), "1.1");
+  const requested = () => server.last("/v1/groups").query;
+  assert.equal(requested().get("category"), "1.1");
   // The form shows the filter, and offers all categories.
   await browser.wait("document.querySelectorAll('#review-category option').length === 6");
   assert.equal(await browser.run("return document.querySelector('#review-category').value"), "1.1");
@@ -2181,7 +2184,7 @@ const byCategory = withMock({}, async (browser, server) => {
   await browser.run("document.querySelector('#view-review form').requestSubmit()");
   await browser.wait("location.hash.includes('category=2')");
   await browser.see("7 of 120 groups decided");
-  assert.equal(asked().get("category"), "2");
+  assert.equal(requested().get("category"), "2");
   assert.deepEqual(await findings(browser), []);
 });
 
@@ -2219,12 +2222,12 @@ const listed = (...names) => ({
  * @type {Case}
  */
 const savingLists = async (browser) => {
-  let asked = 0;
+  let requestCount = 0;
   const server = await mock(
     answering({
       "GET /v1/review/removed": () => {
-        asked += 1;
-        return asked === 1
+        requestCount += 1;
+        return requestCount === 1
           ? {
               status: 202,
               headers: { "Retry-After": "1" },
@@ -2254,7 +2257,7 @@ const savingLists = async (browser) => {
     await press("Save the removed documents");
     await browser.wait("window.saved.length === 1");
     assert.deepEqual(await browser.run("return window.saved"), ["removed.jsonl"]);
-    assert.equal(asked, 2);
+    assert.equal(requestCount, 2);
     assert.equal(server.last().query.get("threshold"), "0.9");
     await press("Save the decisions");
     await browser.see("the index cannot be read");
@@ -2297,11 +2300,11 @@ const choosingIndex = async (browser) => {
     await browser.wait("document.querySelector('#view-categories table')");
     await browser.run("location.hash = '#/document?id=a'");
     await browser.wait("document.querySelector('#view-document .text')");
-    const asked = server.calls.map(({ path }) => path);
-    assert.ok(asked.includes("/v1/indexes/mail.old/categories"), asked.join());
+    const paths = server.calls.map(({ path }) => path);
+    assert.ok(paths.includes("/v1/indexes/mail.old/categories"), paths.join());
     assert.ok(
-      asked.every((path) => path.startsWith("/v1/indexes/mail.old/")),
-      asked.join(),
+      paths.every((path) => path.startsWith("/v1/indexes/mail.old/")),
+      paths.join(),
     );
     await hasNoFindings(browser);
   } finally {
@@ -2340,10 +2343,10 @@ const apiPage = async (browser) => {
     await browser.press(KEYS.tab, KEYS.tab, KEYS.enter);
     await browser.wait("document.querySelector('#operation-compare').open");
     await browser.see("difference_counts");
-    const shown = await browser.run(
+    const displayed = await browser.run(
       "return document.querySelector('#operation-compare').innerText",
     );
-    assert.ok(!shown.includes("`"), "code is marked");
+    assert.ok(!displayed.includes("`"), "code is marked");
     await browser.paste("#try-compare-body", '{"a": {"id": "x"}, "b": {"id": "y"}}');
     await browser.run("document.querySelector('#operation-compare form .main').focus()");
     await browser.press(KEYS.enter);
@@ -2385,10 +2388,10 @@ const apiPage = async (browser) => {
     await browser.wait(`document.querySelectorAll('.api-opened').length === ${count}`);
     assert.deepEqual(await findings(browser), []);
     assert.equal(await browser.run("return window.hacked"), null);
-    const wrong = (await browser.complaints()).filter(
+    const problems = (await browser.complaints()).filter(
       (line) => !line.includes("Failed to load resource"),
     );
-    assert.deepEqual(wrong, []);
+    assert.deepEqual(problems, []);
   } finally {
     server.close();
     await browser.view(1280, 900, "light");

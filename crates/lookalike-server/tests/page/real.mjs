@@ -47,10 +47,10 @@ const search = async (browser, text) => {
  */
 const sound = async (browser) => {
   assert.equal(await browser.run("return window.hacked"), null);
-  const wrong = (await browser.complaints()).filter(
+  const problems = (await browser.complaints()).filter(
     (line) => !line.includes("Failed to load resource"),
   );
-  assert.deepEqual(wrong, []);
+  assert.deepEqual(problems, []);
 };
 
 /**

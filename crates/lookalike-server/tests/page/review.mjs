@@ -252,8 +252,8 @@ const earlierDecidedAgain = withEarlier(
     await browser.see("b: duplicate.");
     await browser.press(KEYS.left);
     await browser.see("b and its keeper a.");
-    const said = "return document.querySelector('#review-status').textContent";
-    assert.equal(await browser.run(said), "b and its keeper a.");
+    const statusScript = "return document.querySelector('#review-status').textContent";
+    assert.equal(await browser.run(statusScript), "b and its keeper a.");
     await browser.press("u");
     await browser.press(KEYS.right, KEYS.left);
     await browser.see("by bob: not a duplicate.");
@@ -498,7 +498,7 @@ const foldedWhite = withMock(
       browser.run(
         "return Array.from(document.querySelectorAll('.row-fold summary'), one => one.textContent)",
       );
-    const said = () =>
+    const status = () =>
       browser.run("return document.querySelector('.walk [role=status]').textContent");
     const sides = () =>
       browser.run(
@@ -510,13 +510,13 @@ const foldedWhite = withMock(
     assert.deepEqual(await folds(), ["68 equal words in both", "68 equal words in both"]);
     assert.deepEqual(await sides(), [25, 25]);
     await browser.press("f");
-    assert.match(await said(), /^Difference 1 of 1: “Monday”/);
+    assert.match(await status(), /^Difference 1 of 1: “Monday”/);
     await browser.click(".walk [aria-pressed]");
     assert.deepEqual(await folds(), []);
-    assert.match(await said(), /^Difference 11 of 21: “Monday”/);
+    assert.match(await status(), /^Difference 11 of 21: “Monday”/);
     assert.deepEqual(await sides(), [161, 161]);
     await browser.press("b");
-    assert.equal(await said(), "Difference 10 of 21.");
+    assert.equal(await status(), "Difference 10 of 21.");
     await browser.click(".walk [aria-pressed]");
     assert.equal((await folds()).length, 2);
     // If only white space differs, F marks it.
@@ -524,7 +524,7 @@ const foldedWhite = withMock(
     await browser.see("The words are equal; 10 places");
     assert.deepEqual(await folds(), ["80 equal words in both"]);
     await browser.press("f");
-    assert.equal(await said(), "Difference 1 of 10.");
+    assert.equal(await status(), "Difference 1 of 10.");
     assert.deepEqual(await folds(), []);
     await hasNoFindings(browser);
     await browser.view(1280, 900, "light");
@@ -537,14 +537,14 @@ const foldedWhite = withMock(
  * @type {Case}
  */
 const newGroups = async (browser) => {
-  let asked = 0;
+  let requestCount = 0;
   const all = groups(0, 1, 1);
   await withMock(
     {
       "GET /v1/groups": (call) => {
-        asked += 1;
-        const isNew = asked === 4;
-        return listing(isNew ? all : [], { groups_total: 1, stale: asked < 4 })(call);
+        requestCount += 1;
+        const isNew = requestCount === 4;
+        return listing(isNew ? all : [], { groups_total: 1, stale: requestCount < 4 })(call);
       },
     },
     async (browser, server) => {
@@ -555,7 +555,7 @@ const newGroups = async (browser) => {
       await browser.paste("#review-search", "budget");
       await browser.see("group-0/copy-0.txt and its keeper");
       await browser.see("0 of 1 group decided");
-      assert.equal(asked, 4);
+      assert.equal(requestCount, 4);
       assert.equal(
         await browser.run("return document.querySelector('#review-search').value"),
         "budget",
@@ -575,12 +575,12 @@ const noNewGroups = withMock(
     },
   },
   async (browser, server) => {
-    for (const [filter, said] of [
+    for (const [filter, expected] of [
       ["state=decided", "group-0/copy-0.txt and its keeper"],
       ["search=budget", "No group matches the filters."],
     ]) {
       await browser.open(`${server.url}#/review?${filter}`);
-      await browser.see(said);
+      await browser.see(expected);
       await pause(1500);
       assert.equal(server.calls.filter(({ path }) => path === "/v1/groups").length, 1);
       server.calls.length = 0;
@@ -591,9 +591,9 @@ const noNewGroups = withMock(
     await browser.click(".review-stage button");
     await browser.run("location.hash = '#/review?state=decided'");
     await browser.see("group-0/copy-0.txt and its keeper");
-    const asked = server.calls.length;
+    const requestCount = server.calls.length;
     await pause(1500);
-    assert.equal(server.calls.length, asked);
+    assert.equal(server.calls.length, requestCount);
   },
 );
 

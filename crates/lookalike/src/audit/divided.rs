@@ -78,10 +78,10 @@ impl ReadTexts {
 pub fn lot_limit(population: u64, sample: NonZeroUsize, attempt: u32) -> u64 {
     let sample = sample.get() as f64;
     // Six standard deviations above the sample.
-    let wanted = sample + 6.0 * sample.sqrt() + 20.0;
+    let expected = sample + 6.0 * sample.sqrt() + 20.0;
     // Powers of four, which are exact as floating-point numbers.
     let attempts = (0..attempt.min(64)).fold(1.0_f64, |factor, _| factor * 4.0);
-    let share = wanted / population as f64 * attempts;
+    let share = expected / population as f64 * attempts;
     if share < 1.0 { (share * 4_294_967_296.0 * 4_294_967_296.0) as u64 } else { u64::MAX }
 }
 

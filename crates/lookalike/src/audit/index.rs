@@ -140,7 +140,7 @@ impl SetIndex {
 
     /// Returns the sets that contain an element with this hash.
     #[inline]
-    fn sets<'a>(&'a self, hash: u32, one: &'a mut [u32; 1]) -> &'a [u32] {
+    fn sets<'a>(&'a self, hash: u32, buffer: &'a mut [u32; 1]) -> &'a [u32] {
         let mut place = (hash >> self.slots_shift) as usize;
         loop {
             let slot = self.slots[place];
@@ -149,8 +149,8 @@ impl SetIndex {
             }
             if slot.hash == hash {
                 if slot.sets & IN_LIST == 0 {
-                    *one = [slot.sets];
-                    return one;
+                    *buffer = [slot.sets];
+                    return buffer;
                 }
                 let list = (slot.sets & !IN_LIST) as usize;
                 return &self.lists[list + 1..][..self.lists[list] as usize];

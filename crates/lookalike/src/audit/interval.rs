@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn extremes() {
-        let none = clopper_pearson(0, 0, 0.95);
-        assert!(close(none.low, 0.0, 0.0) && close(none.high, 1.0, 0.0));
+        let empty = clopper_pearson(0, 0, 0.95);
+        assert!(close(empty.low, 0.0, 0.0) && close(empty.high, 1.0, 0.0));
         for n in [1, 2, 368, 1_000_000] {
             let (zero, all) = (clopper_pearson(0, n, 0.95), clopper_pearson(n, n, 0.95));
             assert!(close(zero.low, 0.0, 0.0) && close(all.high, 1.0, 0.0), "{n}");

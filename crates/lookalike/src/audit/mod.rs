@@ -123,10 +123,10 @@ pub fn true_neighbours<E: Into<AuditError>>(
     let (drawn, draw_time) = timed(progress, Stage::Draw, collection.bytes(), || {
         draw(&collection, params, hasher, options, progress)
     });
-    let (sample, seen) = drawn?;
+    let (sample, documents) = drawn?;
     let collection = open()?;
     let (result, search_time) = timed(progress, Stage::Search, collection.bytes(), || {
-        let mut searched = SearchedSample::new(params, hasher, sample, seen, progress)?;
+        let mut searched = SearchedSample::new(params, hasher, sample, documents, progress)?;
         if let Some(decisions) = &options.decisions {
             searched.separated = SeparatedPairs::new(decisions);
         }
@@ -135,7 +135,7 @@ pub fn true_neighbours<E: Into<AuditError>>(
     });
     let (searched, found) = result?;
     let times = vec![(Stage::Draw, draw_time), (Stage::Search, search_time)];
-    let neighbours = searched.neighbours(&found, seen, (options.seed, options.confidence))?;
+    let neighbours = searched.neighbours(&found, documents, (options.seed, options.confidence))?;
     Ok(Neighbours { times, ..neighbours })
 }
 

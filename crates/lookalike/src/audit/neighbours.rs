@@ -127,8 +127,8 @@ impl DocumentNeighbours {
 
     /// Adds the counts of another thread.
     pub(super) fn merge(&mut self, other: Self) {
-        for (mine, more) in self.bins.iter_mut().zip(other.bins) {
-            mine.merge(more);
+        for (bin, other_bin) in self.bins.iter_mut().zip(other.bins) {
+            bin.merge(other_bin);
         }
     }
 
@@ -219,9 +219,9 @@ mod tests {
             for (n, id) in ids.iter().enumerate() {
                 parts[n % 2].add(hasher, &bins, id, &overlap(900 + n as u64 % 2));
             }
-            let [mut whole, other] = parts;
-            whole.merge(other);
-            let tally = &whole.bins[2];
+            let [mut merged, other] = parts;
+            merged.merge(other);
+            let tally = &merged.bins[2];
             assert_eq!((tally.count, tally.kept.keys().count()), (200, KEPT));
             for (_, id) in tally.kept.keys() {
                 times[id[1..].parse::<usize>().unwrap()] += 1;

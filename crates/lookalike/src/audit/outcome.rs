@@ -97,18 +97,18 @@ impl Audit {
     ) -> Self {
         let figures = |trials: &[Trial]| Figures::new(trials, neighbours);
         let overall = trials.iter().filter_map(|(first, bins)| {
-            let there = || bins.iter().flatten();
-            let pairs = there().map(|trial| trial.neighbours).sum();
-            let found: f64 = there().map(|trial| trial.share * trial.neighbours as f64).sum();
+            let bin_trials = || bins.iter().flatten();
+            let pairs = bin_trials().map(|trial| trial.neighbours).sum();
+            let found: f64 = bin_trials().map(|trial| trial.share * trial.neighbours as f64).sum();
             let first = (*bins.get((*first)?)?)?;
-            let exact = there().all(|trial| trial.exact);
+            let exact = bin_trials().all(|trial| trial.exact);
             let share = found / pairs as f64;
             Some(Trial { found: first.found, neighbours: pairs, share, exact })
         });
         let ranges = (0..neighbours.bins.len()).map(|bin| {
-            let there = trials.iter().filter_map(|(_, bins)| *bins.get(bin)?);
+            let bin_trials = trials.iter().filter_map(|(_, bins)| *bins.get(bin)?);
             let (from, to) = neighbours.bins.range(bin);
-            SimilarityRange { from, to, figures: figures(&there.collect::<Vec<_>>()) }
+            SimilarityRange { from, to, figures: figures(&bin_trials.collect::<Vec<_>>()) }
         });
         Self {
             judged_by,

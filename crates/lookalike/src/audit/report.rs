@@ -137,7 +137,7 @@ pub fn pairs_file(
     let name = path.display().to_string();
     let failed = |error: csv::Error| AuditError::Pairs { problem: format!("{name}: {error}") };
     let header = reader.headers().map_err(failed)?;
-    let column = |wanted: &str| header.iter().position(|found| found == wanted);
+    let column = |title: &str| header.iter().position(|found| found == title);
     let (Some(a), Some(b)) = (column("id_a"), column("id_b")) else {
         let got = header.iter().take(5).collect::<Vec<_>>().join(", ");
         let problem = format!("{name}: expected the columns id_a and id_b, got {got:?}");
@@ -292,10 +292,10 @@ impl ParameterMembers<'_> {
         }
         builder.exact = self.of.get("exact").and_then(Value::as_bool).unwrap_or(false);
         if !builder.exact && builder.measure == Measure::Jaccard {
-            let whole = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
-            builder.num_hashes = whole("num_hashes");
-            builder.bands = whole("bands");
-            builder.rows = whole("rows");
+            let count = |name| self.number(name).and_then(|n| usize::try_from(n).ok());
+            builder.num_hashes = count("num_hashes");
+            builder.bands = count("bands");
+            builder.rows = count("rows");
         }
         builder.recall = self.of.get("recall").and_then(Value::as_f64).unwrap_or(builder.recall);
         builder.seed = self.number("seed").unwrap_or(builder.seed);

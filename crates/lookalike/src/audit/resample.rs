@@ -34,15 +34,15 @@ pub(super) fn interval(
     share(documents)?;
     let mut random = SplitMix64::new(seed ^ documents.len() as u64);
     let mut shares = Vec::with_capacity(RESAMPLES);
-    let mut again = Vec::with_capacity(documents.len());
+    let mut resampled = Vec::with_capacity(documents.len());
     for _ in 0..RESAMPLES {
-        again.clear();
-        again.extend(
+        resampled.clear();
+        resampled.extend(
             (0..documents.len()).filter_map(|_| {
                 documents.get(random.below(documents.len() as u64) as usize).copied()
             }),
         );
-        shares.extend(share(&again));
+        shares.extend(share(&resampled));
     }
     shares.sort_by(f64::total_cmp);
     let tail = (1.0 - confidence) / 2.0;

@@ -148,11 +148,11 @@ impl FoundNeighbours {
         self.inputs.merge(other.inputs);
         self.texts = self.texts.wrapping_add(other.texts);
         self.population += other.population;
-        for (mine, met) in self.met.iter_mut().zip(other.met) {
-            *mine |= met;
+        for (met, other_met) in self.met.iter_mut().zip(other.met) {
+            *met |= other_met;
         }
-        for (mine, more) in self.sample.iter_mut().zip(other.sample) {
-            mine.merge(more);
+        for (neighbours, other_neighbours) in self.sample.iter_mut().zip(other.sample) {
+            neighbours.merge(other_neighbours);
         }
     }
 }
@@ -178,16 +178,16 @@ impl<'a> Searcher<'a> {
     /// Compares a document with the sets that it may resemble.
     fn compare(&mut self, document: &Document<'_>, fingerprint: u128) {
         let searched = self.searched;
-        let mut made = false;
+        let mut has_set = false;
         for candidate in std::mem::take(&mut self.candidates) {
             let class = &searched.classes[candidate as usize];
             let overlap = if class.fingerprint == fingerprint {
                 let size = class.set.len() as u64;
                 Some(Overlap { intersection: size, left: size, right: size })
             } else {
-                if !made {
+                if !has_set {
                     self.cutter.set(document, &mut self.set);
-                    made = true;
+                    has_set = true;
                 }
                 let measure = searched.params.measure();
                 let threshold = searched.params.threshold();

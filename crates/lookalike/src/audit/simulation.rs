@@ -111,7 +111,7 @@ impl Population {
 
     /// The share of intervals that cover the true value: for all pairs, and for the range from 0.9.
     fn coverage(&self, sample: usize) -> (f64, f64) {
-        let whole = self.recall(|_| true);
+        let overall_recall = self.recall(|_| true);
         let range = self.recall(|overlap| {
             overlap.reaches(Measure::Jaccard, 0.9) && !overlap.reaches(Measure::Jaccard, 0.95)
         });
@@ -123,7 +123,7 @@ impl Population {
         let mut within = 0;
         for seed in 0..audits() {
             let audit = self.audit(sample, seed);
-            overall += u64::from(holds(audit.overall.interval, whole));
+            overall += u64::from(holds(audit.overall.interval, overall_recall));
             within += u64::from(holds(audit.ranges[2].figures.interval, range));
         }
         (overall as f64 / audits() as f64, within as f64 / audits() as f64)

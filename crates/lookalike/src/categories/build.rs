@@ -103,13 +103,13 @@ impl SampleLabels<'_> {
             let from = members.partition_point(|(other, _)| *other < number);
             let to = members.partition_point(|(other, _)| *other <= last);
             let own = members[from..to].iter().map(|(_, place)| self.documents[*place].as_slice());
-            let mut above = Vec::new();
+            let mut parent_labels = Vec::new();
             let mut parent = model.categories[number as usize - 1].parent;
             while let Some(category) = parent.and_then(|parent| model.get(parent)) {
-                above.extend_from_slice(&category.label);
+                parent_labels.extend_from_slice(&category.label);
                 parent = category.parent;
             }
-            let label = self.words.label(&WordCounts::of(own), &above);
+            let label = self.words.label(&WordCounts::of(own), &parent_labels);
             model.categories[number as usize - 1].label = label;
         }
     }

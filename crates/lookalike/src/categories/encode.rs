@@ -132,9 +132,9 @@ struct ModelBytes<'a>(&'a [u8]);
 
 impl<'a> ModelBytes<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], CategoryModelError> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(damaged("it is too short"))?;
+        let (bytes, rest) = self.0.split_at_checked(count).ok_or(damaged("it is too short"))?;
         self.0 = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 
     fn byte(&mut self) -> Result<u8, CategoryModelError> {
@@ -198,9 +198,9 @@ mod tests {
     fn encoded_models_round_trip() {
         let model = sample().model(2);
         let bytes = model.encode();
-        let again = CategoryModel::decode(&bytes).unwrap();
-        assert_eq!(again.categories(), model.categories());
-        assert_eq!(again.encode(), bytes);
+        let decoded = CategoryModel::decode(&bytes).unwrap();
+        assert_eq!(decoded.categories(), model.categories());
+        assert_eq!(decoded.encode(), bytes);
     }
 
     #[test]

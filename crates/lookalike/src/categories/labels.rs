@@ -54,19 +54,19 @@ enum Suitability {
 
 impl LabelWords<'_> {
     /// Returns the words that distinguish the documents of a category (`own`) from all others of
-    /// the sample, the most distinctive first. `above` contains the labels of the parent
+    /// the sample, the most distinctive first. `parent_labels` contains the labels of the parent
     /// categories.
     ///
     /// A word in a share p of the category's documents and a share q of the others has the weight p
     /// · log₂(p / q), its part of the divergence between them. Ties are resolved by word.
-    pub(super) fn label(&self, own: &WordCounts, above: &[String]) -> Vec<String> {
-        let others = u64::from(self.all.documents - own.documents.min(self.all.documents));
+    pub(super) fn label(&self, own: &WordCounts, parent_labels: &[String]) -> Vec<String> {
+        let other_documents = u64::from(self.all.documents - own.documents.min(self.all.documents));
         let divergence = |hash: &u64, count: u32| {
             let everywhere = self.all.words.get(hash).copied().unwrap_or(count);
             let elsewhere = everywhere.saturating_sub(count);
             // Count half a document more among the others, to avoid a division by zero.
             let ratio = log2(
-                2 * u64::from(count) * (others + 1),
+                2 * u64::from(count) * (other_documents + 1),
                 (2 * u64::from(elsewhere) + 1) * u64::from(own.documents),
             );
             ratio * i64::from(count)
@@ -76,7 +76,7 @@ impl LabelWords<'_> {
             let value = divergence(hash, *count);
             let suitability = if !is_telling(name) || self.function_words.contains(hash) {
                 Suitability::Bare
-            } else if above.iter().any(|other| other == name) {
+            } else if parent_labels.iter().any(|other| other == name) {
                 Suitability::Repeated
             } else if value > 0 {
                 Suitability::Telling
@@ -117,8 +117,8 @@ mod tests {
         let all = WordCounts::of(cats.into_iter().chain(dogs));
         let function_words = HashSet::from([0]);
         let words = LabelWords { all: &all, names: &names, function_words: &function_words };
-        let label = |own: [&[u64]; 3], above: &[String]| {
-            words.label(&WordCounts::of(own.into_iter()), above)
+        let label = |own: [&[u64]; 3], parent_labels: &[String]| {
+            words.label(&WordCounts::of(own.into_iter()), parent_labels)
         };
         assert_eq!(label(cats, &[])[0], "cat");
         assert_eq!(label(dogs, &[])[0], "dog");
@@ -133,8 +133,8 @@ mod tests {
         let all = WordCounts::of([[0, 1, 2].as_slice(), &[0, 1], &[0]].into_iter());
         let function_words = HashSet::from([0]);
         let words = LabelWords { all: &all, names: &names, function_words: &function_words };
-        let label = |own: &[u64], above: &[String]| {
-            words.label(&WordCounts::of(std::iter::once(own)), above)
+        let label = |own: &[u64], parent_labels: &[String]| {
+            words.label(&WordCounts::of(std::iter::once(own)), parent_labels)
         };
         // As frequent elsewhere, and in the label above.
         assert_eq!(label(&[0, 1, 2], &[]), ["cat"]);

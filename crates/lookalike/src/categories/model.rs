@@ -19,7 +19,7 @@ pub struct Category {
     pub parent: Option<CategoryNumber>,
     /// The last subcategory, or the category itself.
     pub last: CategoryNumber,
-    /// The similarity of its documents.
+    /// The level, which determines how similar its documents are. Topics guarantee no similarity.
     pub level: CategoryLevel,
     /// Its position in the tree: `2.1` is the first category of topic 2. Siblings are ordered by
     /// their number of documents in the sample, the largest first.
@@ -45,7 +45,8 @@ pub struct CategoryModel {
     leader_numbers: Vec<CategoryNumber>,
 }
 
-/// A category as built and as stored, without the values that follow from other categories.
+/// The part of a category that is built and stored. Parent, last subcategory and path are computed
+/// from the order of all categories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CategoryEntry {
     pub(super) level: CategoryLevel,
@@ -117,8 +118,8 @@ impl CategoryModel {
                 label: entry.label,
             });
             model.leader_words.push(entry.leader);
-            for (above, _) in &open[1..=depth] {
-                model.categories[*above as usize - 1].last = number;
+            for (ancestor, _) in &open[1..=depth] {
+                model.categories[*ancestor as usize - 1].last = number;
             }
         }
         model
@@ -136,13 +137,13 @@ impl CategoryModel {
 
     /// Returns the number of the category with this path.
     pub fn find(&self, path: &str) -> Option<CategoryNumber> {
-        self.categories.iter().position(|one| one.path == path).map(|at| at as u32 + 1)
+        self.categories.iter().position(|category| category.path == path).map(|at| at as u32 + 1)
     }
 
     /// Whether a category equals another one or is below it. [`NO_CATEGORY`] is only within itself.
-    pub fn is_within(&self, category: CategoryNumber, above: CategoryNumber) -> bool {
-        let last = self.get(above).map_or(above, |above| above.last);
-        (above..=last).contains(&category)
+    pub fn is_within(&self, category: CategoryNumber, ancestor: CategoryNumber) -> bool {
+        let last = self.get(ancestor).map_or(ancestor, |ancestor| ancestor.last);
+        (ancestor..=last).contains(&category)
     }
 
     /// Returns the lowest category in the tree that matches a text. Depends only on the first 64

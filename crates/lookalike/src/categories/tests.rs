@@ -50,7 +50,10 @@ fn model_builds_topics_with_subcategories() {
     // Eight documents with most words in common. Four of them are nearly equal.
     assert!(texts[20..24].iter().all(|text| path(text) == "1.1.1"));
     assert!(texts[24..].iter().all(|text| path(text) == "1.1"));
-    let levels = model.categories().iter().map(|one| (one.path.as_str(), one.level, one.last));
+    let levels = model
+        .categories()
+        .iter()
+        .map(|category| (category.path.as_str(), category.level, category.last));
     let expected = [
         ("1", CategoryLevel::Topic, 3),
         ("1.1", CategoryLevel::Related, 3),
@@ -64,7 +67,7 @@ fn model_builds_topics_with_subcategories() {
 fn labels_are_words_of_the_topic() {
     let model = sample().model(2);
     let label = |path| model.get(model.find(path).unwrap()).unwrap().label.clone();
-    let has = |path, word: &str| label(path).iter().any(|one| one == word);
+    let has = |path, word: &str| label(path).iter().any(|other| other == word);
     assert!(["ship", "harbour", "sails"].iter().any(|word| has("1", word)), "{:?}", label("1"));
     assert!(["cat", "kitten", "purrs"].iter().any(|word| has("2", word)), "{:?}", label("2"));
     assert!(has("1.1", "crew") || has("1.1.1", "crew"), "{:?}", label("1.1"));
@@ -77,10 +80,11 @@ fn labels_are_words_of_the_topic() {
 #[test]
 fn model_labels_exclude_function_words() {
     let mut sample = CategorySample::default();
-    let said = ["that would but not have been there", "they would not have been but that", "42 17"];
+    let sentences =
+        ["that would but not have been there", "they would not have been but that", "42 17"];
     for n in 0..60 {
         let subject = ["ship", "bank", "court", "river"][n as usize % 4];
-        sample.add(n, &format!("{} the {subject}", said[n as usize % 3]));
+        sample.add(n, &format!("{} the {subject}", sentences[n as usize % 3]));
     }
     let model = sample.model(6);
     assert!(!model.categories().is_empty());
@@ -116,10 +120,10 @@ fn small_models_assign_no_category() {
     assert!(empty.categories().is_empty());
     let mut buffers = CategoryBuffers::default();
     assert_eq!(empty.category("one two", &mut buffers), NO_CATEGORY);
-    let mut one = CategorySample::default();
-    one.add(0, "");
-    one.add(1, "one two three");
-    let model = one.model(5);
+    let mut sample = CategorySample::default();
+    sample.add(0, "");
+    sample.add(1, "one two three");
+    let model = sample.model(5);
     assert_eq!(model.category("one two three", &mut buffers), NO_CATEGORY);
     assert_eq!(CategoryModel::decode(&model.encode()).unwrap().categories(), model.categories());
 }

@@ -151,10 +151,10 @@ fn first_sums(words: usize, documents: &[DocumentVector], count: usize, seed: u6
 
 /// Draws a position with a probability proportional to its distance.
 fn draw(distances: &[u64], random: &mut SplitMix64) -> usize {
-    let mut left = random.below(distances.iter().sum::<u64>().max(1));
-    let beyond = |distance: &u64| match left.checked_sub(*distance) {
+    let mut remaining = random.below(distances.iter().sum::<u64>().max(1));
+    let beyond = |distance: &u64| match remaining.checked_sub(*distance) {
         Some(rest) => {
-            left = rest;
+            remaining = rest;
             false
         }
         None => true,
@@ -189,9 +189,9 @@ mod tests {
         let topics = Topics::new(&vocabulary, &documents, 2);
         let mut scores = Vec::new();
         let mut of = |words: &[u32]| topics.of(&vocabulary.unit_vector(words), &mut scores);
-        let one = of(&documents[0]).unwrap();
+        let topic = of(&documents[0]).unwrap();
         for (document, words) in documents[..60].iter().enumerate() {
-            assert_eq!(of(words) == Some(one), document % 3 == 0, "{document}");
+            assert_eq!(of(words) == Some(topic), document % 3 == 0, "{document}");
         }
         assert_eq!(of(&[]), None);
     }
@@ -201,7 +201,7 @@ mod tests {
         let (vocabulary, documents) = documents();
         assert_eq!(Topics::new(&vocabulary, &documents[58..], 5).count, 2);
         assert_eq!(Topics::new(&vocabulary, &documents[60..], 5), Topics::default());
-        let none = TopicVocabulary::default();
-        assert_eq!(Topics::new(&none, &[Vec::new()], 3).count, 0);
+        let empty = TopicVocabulary::default();
+        assert_eq!(Topics::new(&empty, &[Vec::new()], 3).count, 0);
     }
 }

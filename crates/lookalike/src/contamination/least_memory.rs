@@ -38,7 +38,8 @@ fn measured(
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<u64, FindError> {
-    let budget = |held| Budget::of_texts(&Memory::default(), options.threads.get(), held);
+    let budget =
+        |held_bytes| Budget::of_texts(&Memory::default(), options.threads.get(), held_bytes);
     let budget_of_items = budget(0)?;
     let measure = |budget| TextMeasure {
         budget,

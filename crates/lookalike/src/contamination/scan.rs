@@ -39,8 +39,8 @@ pub(super) fn scan(
     options: &ContaminationOptions,
     progress: &dyn Progress,
 ) -> Result<CorpusScan, FindError> {
-    let held = benchmark.bytes + corpus.held_bytes();
-    let budget = Budget::of_texts(&options.memory, options.threads.get(), held)?;
+    let held_bytes = benchmark.bytes + corpus.held_bytes();
+    let budget = Budget::of_texts(&options.memory, options.threads.get(), held_bytes)?;
     if let Some(bytes) = budget.longest_record() {
         corpus.limit_records(bytes);
     }

@@ -201,8 +201,8 @@ fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec
     let mut documents = vec![0; index.texts()];
     let mut last = vec![u64::MAX; index.texts()];
     let mut lists = 0;
-    let mut count = |held: &mut BTreeMap<Vec<u32>, u64>| {
-        for (sets, number) in std::mem::take(held) {
+    let mut count = |pending: &mut BTreeMap<Vec<u32>, u64>| {
+        for (sets, number) in std::mem::take(pending) {
             for text in sets.iter().flat_map(|set| index.set(*set)) {
                 if std::mem::replace(&mut last[*text as usize], lists) != lists {
                     documents[*text as usize] += number;
@@ -211,19 +211,19 @@ fn documents_by_text(index: &ItemIndex, with_runs: &SortedRecords) -> Result<Vec
             lists += 1;
         }
     };
-    let mut held = BTreeMap::<Vec<u32>, u64>::new();
+    let mut pending = BTreeMap::<Vec<u32>, u64>::new();
     let mut entries = 0;
     let mut cursor = with_runs.cursor();
     while let Some((_, payload)) = cursor.next_record()? {
         let (_, sets) = matches::decode_document(payload).ok_or_else(damaged)?;
         entries += sets.len() + 1;
-        *held.entry(sets).or_default() += 1;
+        *pending.entry(sets).or_default() += 1;
         if entries > HELD_SETS {
-            count(&mut held);
+            count(&mut pending);
             entries = 0;
         }
     }
-    count(&mut held);
+    count(&mut pending);
     Ok(documents)
 }
 

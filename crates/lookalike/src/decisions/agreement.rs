@@ -129,8 +129,8 @@ impl JudgedPairs {
                     count[usize::from(!left) * 2 + usize::from(!right)] += 1;
                 }
             }
-            let of = |wanted: bool| -> Vec<String> {
-                let these = people.iter().filter(|(_, is_duplicate)| *is_duplicate == wanted);
+            let of = |judgment: bool| -> Vec<String> {
+                let these = people.iter().filter(|(_, is_duplicate)| *is_duplicate == judgment);
                 these.map(|(who, _)| (*who).to_owned()).collect()
             };
             let duplicate = of(true);
@@ -159,18 +159,18 @@ impl JudgedPairs {
 /// Computes the agreement of two people. `count` is the number of pairs that both judged to be
 /// duplicates, and the numbers for only the first, only the second, and neither.
 fn agreement(people: [&str; 2], count: [u64; 4]) -> Agreement {
-    let [both, first, second, none] = count;
-    let pairs = both + first + second + none;
+    let [both, first, second, neither] = count;
+    let pairs = both + first + second + neither;
     let all = pairs as f64;
     let left = (both + first) as f64 / all;
     let right = (both + second) as f64 / all;
-    let observed = (both + none) as f64 / all;
+    let observed = (both + neither) as f64 / all;
     let by_chance = left * right + (1.0 - left) * (1.0 - right);
     Agreement {
         people: people.map(str::to_owned),
         pairs,
         both_duplicate: both,
-        both_not_duplicate: none,
+        both_not_duplicate: neither,
         only_first_duplicate: first,
         only_second_duplicate: second,
         kappa: (by_chance < 1.0).then(|| (observed - by_chance) / (1.0 - by_chance)),

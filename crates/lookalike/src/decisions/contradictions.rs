@@ -89,7 +89,7 @@ impl AppliedDecisions<'_> {
             let line = lines.entry(sets.first(of(pair)[0])).or_insert(pair.line);
             *line = (*line).min(pair.line);
         }
-        let others = self.pairs.iter().filter(|pair| !pair.is_duplicate);
+        let distinct = self.pairs.iter().filter(|pair| !pair.is_duplicate);
         let mut contradiction = |pair: &JudgedPair| {
             let [a, b] = of(pair);
             sets.is_joined(a, b).then(|| {
@@ -97,7 +97,7 @@ impl AppliedDecisions<'_> {
                 contradiction(ContradictionKind::Connected, &pair.documents, lines)
             })
         };
-        others.filter_map(|pair| contradiction(pair)).collect()
+        distinct.filter_map(|pair| contradiction(pair)).collect()
     }
 
     /// Finds pairs of duplicates whose documents are both kept. A document of a reference

@@ -71,7 +71,7 @@ pub struct AnnotationValues<'a> {
 impl<'a> AnnotationValues<'a> {
     /// Returns the values of an outcome.
     pub fn of(outcome: &Outcome<'a>) -> Self {
-        let stays = |group, reason| Self {
+        let values = |group, reason| Self {
             kept: true,
             group,
             keeper: None,
@@ -82,13 +82,13 @@ impl<'a> AnnotationValues<'a> {
             passages: None,
         };
         match *outcome {
-            Outcome::Unique => stays(None, "unique"),
+            Outcome::Unique => values(None, "unique"),
             Outcome::Related { neighbour, similarity } => {
-                Self { neighbour: Some((neighbour, similarity)), ..stays(None, "related") }
+                Self { neighbour: Some((neighbour, similarity)), ..values(None, "related") }
             }
-            Outcome::Empty => stays(None, "empty"),
+            Outcome::Empty => values(None, "empty"),
             Outcome::Keeper { group, size } => {
-                Self { group_size: Some(size), ..stays(Some(group), "keeper") }
+                Self { group_size: Some(size), ..values(Some(group), "keeper") }
             }
             Outcome::Duplicate { group, keeper, similarity, reason } => Self {
                 kept: false,
@@ -97,12 +97,14 @@ impl<'a> AnnotationValues<'a> {
                 similarity: Some(similarity),
                 reason,
                 group_size: None,
-                ..stays(None, "")
+                ..values(None, "")
             },
-            Outcome::RepeatedId => Self { kept: false, group_size: None, ..stays(None, "skipped") },
-            Outcome::Dropped => Self { kept: false, group_size: None, ..stays(None, DROPPED) },
+            Outcome::RepeatedId => {
+                Self { kept: false, group_size: None, ..values(None, "skipped") }
+            }
+            Outcome::Dropped => Self { kept: false, group_size: None, ..values(None, DROPPED) },
             Outcome::Repeated { kept, words, spans } => {
-                Self { kept, passages: Some((words, spans)), ..stays(None, "") }
+                Self { kept, passages: Some((words, spans)), ..values(None, "") }
             }
         }
     }

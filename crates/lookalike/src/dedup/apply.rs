@@ -96,19 +96,19 @@ pub fn apply_cuts(
         let id = document.id;
         let source = status.source;
         let kept = !cuts.is_removed(number);
-        let (text, taken) =
+        let (text, removed_ranges) =
             if cuts.is_changed(number) { cuts.ranges(number)? } else { Default::default() };
-        let spans = spans(&text, &taken);
-        if let Some(removed) = removed.as_mut().filter(|_| !taken.is_empty()) {
+        let spans = spans(&text, &removed_ranges);
+        if let Some(removed) = removed.as_mut().filter(|_| !removed_ranges.is_empty()) {
             list_spans(removed, cuts, collection.file_of(source, id), (id, kept), &text, &spans)?;
         }
         let Some(survivors) = &mut survivors else { return Ok(()) };
         let record = record_of(document.raw);
-        if kept && !taken.is_empty() && !survivors.is_annotated() {
+        if kept && !removed_ranges.is_empty() && !survivors.is_annotated() {
             let text = text.as_str();
-            let taken = taken.as_slice();
+            let removed_ranges = removed_ranges.as_slice();
             let part = CutPart::Passage;
-            let cut = CutDocument { id, part, record, collection, source, text, taken };
+            let cut = CutDocument { id, part, record, collection, source, text, removed_ranges };
             return survivors.cut(&cut);
         }
         let words = cuts.cut_words(number);
@@ -134,7 +134,7 @@ fn drop_document(
     text: impl FnOnce() -> Result<String, FindError>,
 ) -> Result<(), DedupError> {
     if let Some(removed) = removed {
-        removed.span(id, file, &whole(&text()?), DROPPED)?;
+        removed.span(id, file, &whole_span(&text()?), DROPPED)?;
     }
     let Some(survivors) = survivors else { return Ok(()) };
     let outcome = if survivors.is_annotated() {
@@ -146,12 +146,12 @@ fn drop_document(
 }
 
 /// Returns the range of a whole text.
-fn whole(text: &str) -> TextSpan {
+fn whole_span(text: &str) -> TextSpan {
     TextSpan { bytes: 0..text.len() as u64, chars: 0..text.chars().count() as u64 }
 }
 
 /// Converts ascending and disjoint ranges of bytes to spans, which also have ranges of characters.
-fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
+fn spans(text: &str, removed_ranges: &[Range<usize>]) -> Vec<TextSpan> {
     let mut at = 0;
     let mut chars = 0;
     let mut chars_before = |byte: usize| {
@@ -163,7 +163,7 @@ fn spans(text: &str, taken: &[Range<usize>]) -> Vec<TextSpan> {
         bytes: range.start as u64..range.end as u64,
         chars: chars_before(range.start)..chars_before(range.end),
     };
-    taken.iter().map(span).collect()
+    removed_ranges.iter().map(span).collect()
 }
 
 /// Lists the removed parts of a document: some spans, or the whole text.
@@ -176,7 +176,7 @@ fn list_spans(
     spans: &[TextSpan],
 ) -> Result<(), OutputError> {
     if !kept {
-        return removed.span(id, source, &whole(text), "min-left");
+        return removed.span(id, source, &whole_span(text), "min-left");
     }
     let reason = match cuts.rule() {
         CutRule::Copies => "copy",
@@ -338,7 +338,7 @@ struct OpenDocument {
     /// The number of its source.
     source: u32,
     /// The removed ranges of its text. Adjacent ranges are merged.
-    taken: Vec<Range<usize>>,
+    removed_ranges: Vec<Range<usize>>,
     /// The number of kept units.
     kept: u64,
 }
@@ -361,7 +361,7 @@ impl OpenDocument {
         };
         let id = parent.id.to_owned();
         let text = parent.text.to_owned();
-        Self { id, text, record, source, taken: Vec::new(), kept: 0 }
+        Self { id, text, record, source, removed_ranges: Vec::new(), kept: 0 }
     }
 
     /// Adds the outcome of the next unit.
@@ -370,9 +370,9 @@ impl OpenDocument {
             self.kept += 1;
             return;
         };
-        match self.taken.last_mut() {
+        match self.removed_ranges.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.taken.push(range),
+            _ => self.removed_ranges.push(range),
         }
     }
 
@@ -382,12 +382,12 @@ impl OpenDocument {
         collection: &Collection,
         target: &mut impl RecordTarget,
     ) -> Result<(), DedupError> {
-        let Some(Self { id, text, record, source, taken, kept }) = open.take() else {
+        let Some(Self { id, text, record, source, removed_ranges, kept }) = open.take() else {
             return Ok(());
         };
         let id = id.as_str();
         let text = text.as_str();
-        let taken = taken.as_slice();
+        let removed_ranges = removed_ranges.as_slice();
         let record = match &record {
             OwnedRecord::Bytes(bytes) => SourceRecord::Bytes(bytes),
             OwnedRecord::File(path) => SourceRecord::File(path),
@@ -399,11 +399,11 @@ impl OpenDocument {
         } else {
             Outcome::Duplicate { group: 0, keeper: "", similarity: "", reason: "" }
         };
-        if taken.is_empty() || kept == 0 {
+        if removed_ranges.is_empty() || kept == 0 {
             let name = collection.source_name(source).unwrap_or_default();
             return target.record(id, name, record, &outcome);
         }
         let part = CutPart::Unit;
-        target.cut(&CutDocument { id, part, record, collection, source, text, taken })
+        target.cut(&CutDocument { id, part, record, collection, source, text, removed_ranges })
     }
 }

@@ -370,18 +370,18 @@ fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }
-    let whole = plain(path);
-    match (whole.parent(), whole.file_name()) {
+    let absolute_path = plain(path);
+    match (absolute_path.parent(), absolute_path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
-        _ => whole,
+        _ => absolute_path,
     }
 }
 
 /// The absolute path without `.` and `..`. Asks the system only for the working directory.
 fn plain(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let absolute_path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
-    for part in whole.components() {
+    for part in absolute_path.components() {
         match part {
             Component::ParentDir => {
                 plain.pop();

@@ -56,8 +56,8 @@ impl FileListWriter {
             ListFormat::Paths if self.last.as_deref() == Some(path) => return Ok(()),
             ListFormat::Paths => self.path(path)?,
             ListFormat::Csv => {
-                let shown = crate::read::name_of(path);
-                let mut columns = vec![shown];
+                let path_text = crate::read::name_of(path);
+                let mut columns = vec![path_text];
                 columns.extend(annotation.iter().flat_map(|(_, values)| values.columns()));
                 let columns = columns.iter().map(|value| self.cells.text(value));
                 let mut first = Vec::new();
@@ -65,8 +65,8 @@ impl FileListWriter {
                 values::separated(b',', &first, columns, &mut self.line);
             }
             ListFormat::Jsonl => {
-                let shown = crate::read::name_of(path);
-                let object = serde_json::json!({ "id": id, "path": shown }).to_string();
+                let path_text = crate::read::name_of(path);
+                let object = serde_json::json!({ "id": id, "path": path_text }).to_string();
                 match annotation {
                     // The object has only the members `id` and `path`. The fields of annotations
                     // have other names.
@@ -85,9 +85,9 @@ impl FileListWriter {
     fn path(&mut self, path: &Path) -> Result<(), DedupError> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.contains(&b'\n') {
-            let shown = path.to_string_lossy();
+            let text = path.to_string_lossy();
             return Err(self.refused(format!(
-                "the path {shown:?} has a line end in it, which a list of lines cannot hold; end \
+                "the path {text:?} has a line end in it, which a list of lines cannot hold; end \
                  the name in .csv or .jsonl"
             )));
         }
@@ -125,8 +125,8 @@ impl FolderWriter {
     pub(super) fn create(out: &Path) -> Result<Self, OutputError> {
         let failed = |source| OutputError::Write { path: out.to_owned(), source };
         // If `out` is a link to a folder, the link remains.
-        let whole = out.canonicalize().or_else(|_| std::path::absolute(out)).map_err(failed)?;
-        let parent = whole.parent().unwrap_or(Path::new("."));
+        let out_path = out.canonicalize().or_else(|_| std::path::absolute(out)).map_err(failed)?;
+        let parent = out_path.parent().unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(part_file::PREFIX).suffix(part_file::SUFFIX);
         // The umask restricts these permissions, as for any new folder.
@@ -137,21 +137,21 @@ impl FolderWriter {
         // Other runs list a folder without a lock as removable.
         let lock = if cfg!(unix) { File::open(temporary.path()).ok() } else { None };
         let lock = lock.filter(|folder| folder.try_lock().is_ok());
-        Ok(Self { out: whole, temporary, _lock: lock, registered })
+        Ok(Self { out: out_path, temporary, _lock: lock, registered })
     }
 
     /// Returns the temporary path of a file in the folder. Creates the parent folders.
     pub(super) fn place(&self, name: &Path) -> Result<PathBuf, OutputError> {
         let place = self.temporary.path().join(name);
-        let made = place.parent().map_or(Ok(()), fs::create_dir_all);
-        made.map_err(|source| self.failed(name, source))?;
+        let created = place.parent().map_or(Ok(()), fs::create_dir_all);
+        created.map_err(|source| self.failed(name, source))?;
         Ok(place)
     }
 
     /// Creates a folder in the output folder unless it exists.
     pub(super) fn add_folder(&self, name: &Path) -> Result<(), OutputError> {
-        let made = fs::create_dir_all(self.temporary.path().join(name));
-        made.map_err(|source| self.failed(name, source))
+        let created = fs::create_dir_all(self.temporary.path().join(name));
+        created.map_err(|source| self.failed(name, source))
     }
 
     /// Whether an entry of this name exists in the folder.

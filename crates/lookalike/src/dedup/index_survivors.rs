@@ -98,7 +98,8 @@ impl SurvivorBatch<'_> {
         let original = original.map(|DocumentContents { bytes, media_type, name }| {
             OwnedOriginal::new(bytes, media_type, name)
         });
-        self.bytes += document.text.len() + original.as_ref().map_or(0, |one| one.bytes().len());
+        self.bytes +=
+            document.text.len() + original.as_ref().map_or(0, |owned| owned.bytes().len());
         self.documents.push(NewDocument {
             id: document.id.to_owned(),
             text: document.text.to_owned(),

@@ -151,8 +151,8 @@ impl Copier<'_> {
 
     fn file(&mut self, path: &Path) -> Result<(), DedupError> {
         let name = self.destination.name_of_path(path)?;
-        let gone = self.duplicates.contains(path) && !self.unread.any_in(path);
-        if gone || self.folder.has(&name) {
+        let is_removed = self.duplicates.contains(path) && !self.unread.any_in(path);
+        if is_removed || self.folder.has(&name) {
             return Ok(());
         }
         if let Err(error) = File::open(path) {

@@ -93,14 +93,14 @@ pub(super) struct CutDocument<'a> {
     /// Its text, as read from the input.
     pub(super) text: &'a str,
     /// The removed ranges of the text.
-    pub(super) taken: &'a [Range<usize>],
+    pub(super) removed_ranges: &'a [Range<usize>],
 }
 
 impl CutDocument<'_> {
     /// Appends the record or file without the removed parts to `out`. Returns `false` if the record
     /// does not contain the text.
     fn cut(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-        self.collection.cut_text(self.source, bytes, self.text, self.taken, out)
+        self.collection.cut_text(self.source, bytes, self.text, self.removed_ranges, out)
     }
 }
 
@@ -233,7 +233,7 @@ impl Survivors {
     pub fn check_writable(mut self, collection: &Collection) -> Result<(), DedupError> {
         if self.destination.is_standard_output {
             let Self { destination, annotate, .. } = self;
-            self = Self::with(destination, annotate, |_| Ok(Output::nothing()))?;
+            self = Self::with(destination, annotate, |_| Ok(Output::discarding()))?;
         }
         self.follow(collection);
         collection.read_headers()?;
@@ -331,13 +331,14 @@ impl Survivors {
             if compared(first) == compared(header) {
                 return Ok(());
             }
-            let shown = |header: &[u8]| String::from_utf8_lossy(compared(header)).into_owned();
+            let header_text =
+                |header: &[u8]| String::from_utf8_lossy(compared(header)).into_owned();
             return Err(self.refused(format!(
                 "{name} has the header {:?} and {} has {:?}: one file cannot hold both; end the \
                  name with {} to have a folder with a file for each",
-                shown(first),
+                header_text(first),
                 origin.name,
-                shown(header),
+                header_text(header),
                 std::path::MAIN_SEPARATOR
             )));
         }
@@ -371,8 +372,8 @@ impl Survivors {
         let mut record = ::csv::ByteRecord::new();
         // Reading from memory cannot fail.
         let _ = reader.read_byte_record(&mut record);
-        let taken = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
-        match taken {
+        let existing = columns.iter().find(|name| record.iter().any(|c| c == name.as_bytes()));
+        match existing {
             Some(name) => Err(self.refused(SurvivorsProblem::ColumnTaken {
                 source_name: origin.name.clone(),
                 column: name.clone(),
@@ -431,7 +432,11 @@ impl Survivors {
         if let (SurvivorSink::Parquet(rewriter), SourceRecord::Row(row)) =
             (&mut self.sink, document.record)
         {
-            return rewriter.cut_row(row, document.collection.text_field(), document.taken);
+            return rewriter.cut_row(
+                row,
+                document.collection.text_field(),
+                document.removed_ranges,
+            );
         }
         match (document.record, &self.folder, &self.sink) {
             (SourceRecord::Bytes(bytes), _, SurvivorSink::Lines(..)) => {

@@ -20,8 +20,8 @@ pub(super) fn json(
     values: &AnnotationValues<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), AnnotationFault> {
-    let whole = line.trim_ascii_end();
-    let Some(inside) = whole.strip_suffix(b"}") else { return Err(AnnotationFault::NotAnObject) };
+    let object = line.trim_ascii_end();
+    let Some(inside) = object.strip_suffix(b"}") else { return Err(AnnotationFault::NotAnObject) };
     if let Some(name) = taken_member(line, annotate) {
         return Err(AnnotationFault::HasField(name));
     }

@@ -156,7 +156,7 @@ impl CompletedSteps {
 #[derive(Default)]
 pub(crate) struct Checkpoint {
     journal: Journal<Step>,
-    pub(crate) done: CompletedSteps,
+    pub(crate) completed: CompletedSteps,
     /// Steps that wait for a later step, without which they are useless.
     deferred: Option<Mutex<Vec<Step>>>,
 }
@@ -183,7 +183,7 @@ impl Checkpoint {
             description["passages"] = passages.clone();
         }
         let (opened, temp) = Self::resumable(collection, &parent, &description)?;
-        if let Some((stage, documents)) = opened.done.position() {
+        if let Some((stage, documents)) = opened.completed.position() {
             progress.resumed(stage, documents);
         }
         Ok((Self { deferred: is_deferred.then(Mutex::default), ..opened }, temp))
@@ -199,11 +199,11 @@ impl Checkpoint {
         let name = format!("{:016x}", hash::token_hash(sources.as_bytes()));
         let temp = TempSpace::resumable(parent, &name, description)?;
         let (journal, steps) = Journal::open(&temp, "steps")?;
-        let mut done = CompletedSteps::default();
+        let mut completed = CompletedSteps::default();
         for step in steps {
-            done.add(step)?;
+            completed.add(step)?;
         }
-        Ok((Self { journal, done, deferred: None }, Arc::new(temp)))
+        Ok((Self { journal, completed, deferred: None }, Arc::new(temp)))
     }
 
     /// Whether steps are stored.
@@ -323,10 +323,15 @@ mod tests {
     #[test]
     fn impossible_step_numbers_are_errors() {
         let ranges = |chunk, within| BlockRanges { chunk, within, rows: 0..0, anchors: 0..0 };
-        let mut done = CompletedSteps::default();
-        done.add(chunk_step(&ranges(0, 0), 10, 0)).unwrap();
-        done.add(Step::Together(vec![chunk_step(&ranges(1, 7), 3, 1), batch_step(3, 4)])).unwrap();
-        assert_eq!((done.chunks.len(), done.batches.len(), done.sources.len()), (2, 1, 2));
+        let mut completed = CompletedSteps::default();
+        completed.add(chunk_step(&ranges(0, 0), 10, 0)).unwrap();
+        completed
+            .add(Step::Together(vec![chunk_step(&ranges(1, 7), 3, 1), batch_step(3, 4)]))
+            .unwrap();
+        assert_eq!(
+            (completed.chunks.len(), completed.batches.len(), completed.sources.len()),
+            (2, 1, 2)
+        );
         let wrong = [
             chunk_step(&ranges(1, 0), 1, 0),
             chunk_step(&ranges(u32::MAX, 0), 1, 0),
@@ -336,7 +341,7 @@ mod tests {
             batch_step(4, 3),
         ];
         for step in wrong {
-            let added = done.add(Step::Together(vec![step.clone()]));
+            let added = completed.add(Step::Together(vec![step.clone()]));
             assert!(matches!(added, Err(FindError::Spill(SpillError::Altered { .. }))), "{step:?}");
         }
     }

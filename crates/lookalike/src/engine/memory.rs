@@ -133,10 +133,14 @@ impl Budget {
         Ok(budget)
     }
 
-    /// Creates the budget of a run that compares words. `held` bytes are occupied permanently.
-    pub(crate) fn of_texts(memory: &Memory, threads: usize, held: u64) -> Result<Self, FindError> {
+    /// Creates the budget of a run that compares words. `held_bytes` are occupied permanently.
+    pub(crate) fn of_texts(
+        memory: &Memory,
+        threads: usize,
+        held_bytes: u64,
+    ) -> Result<Self, FindError> {
         let unchecked = Self::unchecked(memory, threads)?;
-        let budget = Self { resident: held, blocks: BlockUse::Texts, ..unchecked };
+        let budget = Self { resident: held_bytes, blocks: BlockUse::Texts, ..unchecked };
         budget.check_work(LEAST_TEXT_WORK)?;
         Ok(budget)
     }
@@ -175,8 +179,8 @@ impl Budget {
 
     /// Returns the budget of a run that also holds these documents, blocks and bytes permanently.
     pub(crate) fn next_to(self, documents: usize, blocks: usize, bytes: u64) -> Self {
-        let made = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
-        Self { resident: self.resident + made + bytes, ..self }
+        let store_bytes = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
+        Self { resident: self.resident + store_bytes + bytes, ..self }
     }
 
     fn document_bytes(&self) -> u64 {
@@ -187,8 +191,9 @@ impl Budget {
     pub(crate) fn with_records(self, mut records: RecordMemory) -> Self {
         if self.reserves_all {
             // Records are held before their full memory is known.
-            let held = (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
-            records.bytes = records.bytes.max(held);
+            let held_bytes =
+                (records.longest * HELD_QUARTERS).div_ceil(4).saturating_sub(THREAD_BYTES);
+            records.bytes = records.bytes.max(held_bytes);
         }
         Self { records, ..self }
     }
@@ -286,8 +291,9 @@ impl Budget {
         blocks: usize,
         columns: usize,
     ) -> Result<Self, FindError> {
-        let made = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
-        let budget = Self { resident: self.resident + made, columns: Some(columns as u64), ..self };
+        let store_bytes = self.document_bytes() * documents as u64 + BLOCK_BYTES * blocks as u64;
+        let budget =
+            Self { resident: self.resident + store_bytes, columns: Some(columns as u64), ..self };
         budget.check()?;
         Ok(budget)
     }
@@ -344,13 +350,13 @@ impl Budget {
     /// The least [`total`](Self::total) that leaves `work` besides long records. Long records are
     /// in the share of blocks, or are added to the work.
     fn total_for(&self, work: u64) -> u64 {
-        let next_to = work.saturating_add(self.records.bytes);
+        let sum = work.saturating_add(self.records.bytes);
         if self.reserves_all {
-            return next_to;
+            return sum;
         }
         let (blocks, whole) = self.block_share();
         let shared = self.records.bytes.saturating_mul(whole).div_ceil(blocks);
-        work.max(shared).min(next_to)
+        work.max(shared).min(sum)
     }
 
     /// Bytes for long records that the work must not use.
@@ -402,8 +408,8 @@ impl Budget {
     /// pass, so most of the columns' unused share is added.
     pub(crate) fn entries(&self) -> usize {
         let share = self.columns() as u64;
-        let left = self.columns.map_or(0, |held| share.saturating_sub(held));
-        ((self.work() / 8 + left / 4 * 3) / self.threads) as usize
+        let unused = self.columns.map_or(0, |used| share.saturating_sub(used));
+        ((self.work() / 8 + unused / 4 * 3) / self.threads) as usize
     }
 
     /// Bytes of the log of all shingles.
@@ -465,8 +471,8 @@ impl Budget {
     /// The least work in which each thread can hold this many bytes for its block.
     fn work_of_blocks(&self, bytes: u64) -> u64 {
         let (blocks, whole) = self.block_share();
-        let above = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
-        above.saturating_mul(whole).div_ceil(blocks)
+        let excess = bytes.saturating_sub(THREAD_BYTES).saturating_mul(self.threads);
+        excess.saturating_mul(whole).div_ceil(blocks)
     }
 
     /// The longest record that is held before its full memory is known; `None` without a limit.
@@ -478,8 +484,8 @@ impl Budget {
         } else {
             self.total() / whole * blocks / self.threads
         };
-        let held = room.saturating_add(THREAD_BYTES) / HELD_QUARTERS * 4;
-        Some(held.max(self.records.longest + BYTES_BEHIND))
+        let held_bytes = room.saturating_add(THREAD_BYTES) / HELD_QUARTERS * 4;
+        Some(held_bytes.max(self.records.longest + BYTES_BEHIND))
     }
 
     /// Refuses a step that needs this many bytes at the same time.
@@ -513,9 +519,9 @@ impl Budget {
     /// Bytes of all counters of shingles in exact mode, for an expected number of `shingles`. The
     /// counters are divided into `parts`, and each thread holds one part at a time.
     pub(crate) fn counters(&self, shingles: u64, parts: u64) -> u64 {
-        let wanted = (3 * shingles).next_power_of_two().max(1 << 20);
+        let ideal = (3 * shingles).next_power_of_two().max(1 << 20);
         let most = (self.work() / 8 / self.threads).saturating_mul(parts).max(MIB);
-        let mut bytes = wanted;
+        let mut bytes = ideal;
         while bytes > most {
             bytes /= 2;
         }

@@ -202,7 +202,7 @@ impl FindOptions {
 
     /// Bytes of memory that the options take.
     pub(crate) fn held_bytes(&self) -> u64 {
-        self.drop.as_ref().map_or(0, |list| list.held())
+        self.drop.as_ref().map_or(0, |list| list.held_bytes())
     }
 
     /// Adds the fields and the shingles that the run needs to the options of its reader.

@@ -48,9 +48,9 @@ pub(crate) fn run(
     options.check_decisions()?;
     let cost = RecordCost::of_shingles(collection, &options.params);
     let budget = Budget::open(&options.memory, options.threads.get())?;
-    let held = collection.held_bytes() + options.held_bytes();
+    let held_bytes = collection.held_bytes() + options.held_bytes();
     let budget = budget.with_params(&options.params).with_unit(collection.unit());
-    let budget = budget.next_to(0, 0, held);
+    let budget = budget.next_to(0, 0, held_bytes);
     let mut limited = LimitedReading { collection, options, cost, budget, progress };
     limited.check()?;
     let (checkpoint, temp) = Checkpoint::open(collection, options, None, progress)?;
@@ -166,11 +166,11 @@ impl<'a> FindRun<'a> {
         });
         let documents = documents.map_err(|error| changed_instead(collection, error))?;
         // If an earlier run has read documents, the idle rules are unknown.
-        if checkpoint.done.chunks.is_empty() && documents.len() > 0 {
+        if checkpoint.completed.chunks.is_empty() && documents.len() > 0 {
             self.idle = rules.idle_rules();
         }
         // A resumed run whose buckets are complete has not read the documents again.
-        let log = log.filter(|_| !checkpoint.done.prepared);
+        let log = log.filter(|_| !checkpoint.completed.prepared);
         let shingles = log.map(|log| log.finish(&documents)).transpose()?;
         Ok((documents, shingles))
     }
@@ -188,7 +188,7 @@ impl<'a> FindRun<'a> {
         let len = documents.len();
         let blocks = documents.store.blocks.len();
         let budget = budget.next_to(0, 0, documents.sources_held);
-        let budget = budget.with_documents(len, blocks, documents.store.held())?;
+        let budget = budget.with_documents(len, blocks, documents.store.held_bytes())?;
         let directed = options.params.exact();
         let passes = if options.params.measure() == Measure::Containment { 2 } else { 1 };
         let total = if options.params.exact() { len * passes } else { options.params.bands() };
@@ -300,6 +300,6 @@ pub(crate) fn spool(
     if !budget.is_limited() && !checkpoint.is_active() {
         return Ok(None);
     }
-    let length = checkpoint.done.chunks.iter().map(|step| step.texts).max().unwrap_or(0);
+    let length = checkpoint.completed.chunks.iter().map(|step| step.texts).max().unwrap_or(0);
     Ok(Some(Arc::new(temp.spool("texts", length)?)))
 }

@@ -137,7 +137,7 @@ mod tests {
                 return;
             }
         };
-        let taken: Vec<u64> = std::thread::scope(|scope| {
+        let received: Vec<u64> = std::thread::scope(|scope| {
             for sender in [ordered.sender(), ordered.sender(), ordered.sender()] {
                 scope.spawn(move || {
                     let _sender = sender;
@@ -146,7 +146,7 @@ mod tests {
             }
             std::iter::from_fn(|| ordered.take()).collect()
         });
-        assert_eq!(taken, (0..500).map(|n| n * 2).collect::<Vec<u64>>());
+        assert_eq!(received, (0..500).map(|n| n * 2).collect::<Vec<u64>>());
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
             let ordered = ReorderBuffer::new(2);
             let counter = AtomicU64::new(0);
             let next = || Some(counter.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < 500);
-            let taken: Vec<u64> = std::thread::scope(|scope| {
+            let received: Vec<u64> = std::thread::scope(|scope| {
                 let ordered = &ordered;
                 let next = &next;
                 for _ in 0..threads {
@@ -168,7 +168,7 @@ mod tests {
                 let mut own = std::iter::from_fn(|| next().map(|number| (number, number)));
                 std::iter::from_fn(|| ordered.take_or_make(&mut own)).collect()
             });
-            assert_eq!(taken, (0..500).collect::<Vec<u64>>(), "{threads}");
+            assert_eq!(received, (0..500).collect::<Vec<u64>>(), "{threads}");
         }
     }
 

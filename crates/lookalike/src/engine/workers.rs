@@ -20,12 +20,12 @@ pub struct StopFlag(AtomicBool);
 
 impl StopFlag {
     /// Requests all workers to stop.
-    pub fn ask(&self) {
+    pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether a stop was requested.
-    pub fn asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -53,11 +53,11 @@ impl<K: Ord, E> Earliest<K, E> {
     /// Returns the result of all the work.
     ///
     /// # Errors
-    /// The failure of the earliest piece; without one, the error of `done`.
-    pub fn or<T, F: From<E>>(self, done: Result<T, F>) -> Result<T, F> {
+    /// The failure of the earliest piece; without one, the error of `result`.
+    pub fn or<T, F: From<E>>(self, result: Result<T, F>) -> Result<T, F> {
         match self.0.into_inner() {
             Some((_, error)) => Err(error.into()),
-            None => done,
+            None => result,
         }
     }
 }
@@ -78,7 +78,7 @@ pub fn on_threads<T: Send, E: Send>(
     let run = || {
         let result = work(&stop);
         if result.is_err() {
-            stop.ask();
+            stop.request();
         }
         result
     };
@@ -88,10 +88,10 @@ pub fn on_threads<T: Send, E: Send>(
     std::thread::scope(|scope| {
         // If the system allows no more threads, the running ones do the work.
         let thread = || Builder::new().spawn_scoped(scope, run).ok();
-        let others: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
+        let handles: Vec<_> = (1..threads.get()).map_while(|_| thread()).collect();
         let mut results = vec![run()];
-        for other in others {
-            match other.join() {
+        for handle in handles {
+            match handle.join() {
                 Ok(result) => results.push(result),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
@@ -119,17 +119,17 @@ mod tests {
     fn earliest_failure_is_reported() {
         for threads in [1, 2, 5] {
             let (next, failed) = (Counter::default(), Earliest::default());
-            let done = on_threads(NonZeroUsize::new(threads).unwrap(), |stop| {
-                while !stop.asked() {
+            let result = on_threads(NonZeroUsize::new(threads).unwrap(), |stop| {
+                while !stop.is_requested() {
                     let Some(at) = next.next(200) else { break };
                     if at % 50 == 20 {
                         failed.keep(at, format!("number {at}"));
-                        stop.ask();
+                        stop.request();
                     }
                 }
                 Ok(())
             });
-            assert_eq!(failed.or(done), Err("number 20".to_owned()));
+            assert_eq!(failed.or(result), Err("number 20".to_owned()));
         }
     }
 

@@ -49,13 +49,13 @@ impl Partition {
         order.chunk_by(|a, b| label(*a) == label(*b)).map(|cell| of_two(cell.len())).sum()
     }
 
-    /// Returns the first `most` pairs in the same group for which `wanted` is true. Skips groups
-    /// that `other` does not divide, because they contain no such pairs.
+    /// Returns the first `most` pairs in the same group for which `is_selected` is true. Skips
+    /// groups that `other` does not divide, because they contain no such pairs.
     pub(super) fn first_pairs(
         &self,
         most: usize,
         other: Option<&Self>,
-        wanted: impl Fn(u32, u32) -> bool,
+        is_selected: impl Fn(u32, u32) -> bool,
     ) -> Vec<NumberedPair> {
         let mut found: Vec<NumberedPair> = Vec::new();
         for group in self.groups() {
@@ -70,7 +70,7 @@ impl Partition {
             };
             let rows = group[..mixed].iter().enumerate();
             let pairs = rows.flat_map(|(i, a)| group[i + 1..].iter().map(move |b| (*a, *b)));
-            let pairs = pairs.filter(|(a, b)| wanted(*a, *b)).take(most);
+            let pairs = pairs.filter(|(a, b)| is_selected(*a, *b)).take(most);
             found.extend(pairs.map(|(a, b)| NumberedPair { a, b, score: PairScore::default() }));
             // Keep only the smallest pairs, to limit memory.
             if found.len() > 1_000 * most {
@@ -167,10 +167,10 @@ mod tests {
 
     #[test]
     fn first_pairs_are_smallest_divided_pairs() {
-        let one = Partition::new(vec![9, 9, 9, 9, 1, 1]);
+        let partition = Partition::new(vec![9, 9, 9, 9, 1, 1]);
         let other = Partition::new(vec![0, 0, 0, 1, 2, 3]);
         let first = |most| {
-            let pairs = one.first_pairs(most, Some(&other), |a, b| !other.joins(a, b));
+            let pairs = partition.first_pairs(most, Some(&other), |a, b| !other.joins(a, b));
             pairs.iter().map(NumberedPair::key).collect::<Vec<_>>()
         };
         assert_eq!(first(9), [(0, 3), (1, 3), (2, 3), (4, 5)]);

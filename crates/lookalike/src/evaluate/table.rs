@@ -148,7 +148,7 @@ pub(super) fn read(
         options,
         ids,
         table: PairTable::default(),
-        seen: Vec::new(),
+        is_grouped: Vec::new(),
     };
     if is_json && has_format(first_line) {
         loader.json_report(input)?;
@@ -212,7 +212,7 @@ struct Loader<'a> {
     ids: &'a mut IdNumbers,
     table: PairTable,
     /// Whether each document is already in a group, by its number.
-    seen: Vec<bool>,
+    is_grouped: Vec<bool>,
 }
 
 impl Loader<'_> {
@@ -453,10 +453,10 @@ impl Loader<'_> {
     fn member(&mut self, id: &str, group: u32) -> Result<(), FindError> {
         let number = self.ids.number(id)?;
         let place = number as usize;
-        if place >= self.seen.len() {
-            self.seen.resize((place + 1).next_power_of_two(), false);
+        if place >= self.is_grouped.len() {
+            self.is_grouped.resize((place + 1).next_power_of_two(), false);
         }
-        if std::mem::replace(&mut self.seen[place], true) {
+        if std::mem::replace(&mut self.is_grouped[place], true) {
             return Err(self.problem(format!(
                 "{id:?} is in a group already; a document can be in one group only"
             )));

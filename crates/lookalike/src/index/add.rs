@@ -70,8 +70,9 @@ impl CollectionReader<'_> {
     fn write(&self, index: &Index, writer: &mut BatchWriter<'_>) -> Result<(), AddError> {
         let threads = self.options.threads.get();
         let stream = || Ok(self.blocks(TextPreparer::new(index.settings())?));
-        let others = (1..threads).map(|_| stream()).collect::<Result<Vec<_>, IndexError>>()?;
-        write_in_order(writer, WINDOW.max(4 * threads as u64), stream()?, others)
+        let other_streams =
+            (1..threads).map(|_| stream()).collect::<Result<Vec<_>, IndexError>>()?;
+        write_in_order(writer, WINDOW.max(4 * threads as u64), stream()?, other_streams)
     }
 
     /// Iterates over the blocks that one thread reads, each with its number. Ends after the first

@@ -184,16 +184,16 @@ impl PreparerPool<'_> {
             }
             blocks
         };
-        let (own, others) = self.idle[..threads].split_at_mut(1);
+        let (own, other_preparers) = self.idle[..threads].split_at_mut(1);
         let mut blocks: Vec<(usize, PreparedBlock<FeedError<E>>)> = std::thread::scope(|scope| {
             // If the system refuses more threads, the existing ones do the work.
             let start =
                 |preparer| Builder::new().spawn_scoped(scope, || prepare_some(preparer)).ok();
-            let working: Vec<_> = others.iter_mut().map_while(start).collect();
+            let working: Vec<_> = other_preparers.iter_mut().map_while(start).collect();
             let mut blocks: Vec<_> = own.iter_mut().flat_map(&prepare_some).collect();
             for thread in working {
-                let theirs = thread.join();
-                blocks.extend(theirs.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                let joined = thread.join();
+                blocks.extend(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             blocks
         });
@@ -241,7 +241,7 @@ fn prepare_chunk<S: AsRef<str>, E>(
         let expires = document.expires.or(options.expires);
         let modified = document.modified;
         let extra = DocumentFields { metadata, modified, expires, ..options.fields() };
-        let given = UnpreparedDocument {
+        let unprepared = UnpreparedDocument {
             id,
             text,
             extra,
@@ -250,7 +250,7 @@ fn prepare_chunk<S: AsRef<str>, E>(
             source: &source,
             line: Some(row),
         };
-        documents.push(preparer, given, described);
+        documents.push(preparer, unprepared, described);
     }
     PreparedBlock { documents: vec![documents], failure, ..PreparedBlock::default() }
 }
@@ -319,15 +319,15 @@ mod tests {
         let index = index();
         let batches = [ids(0..1000), ids(1000..1001), Vec::new(), ids(1001..3000)];
         assert_eq!(put(&index, &batches).unwrap().added, 3000);
-        let mut seen = Vec::new();
+        let mut stored_ids = Vec::new();
         let mut snapshot = index.snapshot().unwrap();
         let wanted = lookalike_index::entry::RecordFields::default();
         let mut take = |record: &lookalike_index::entry::IndexRecord| {
-            seen.push(record.id.clone());
+            stored_ids.push(record.id.clone());
             Ok(())
         };
         snapshot.scan(DocumentNumber(0), 9999, wanted, &mut take).unwrap();
-        assert_eq!(seen, ids(0..3000));
+        assert_eq!(stored_ids, ids(0..3000));
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn failed_feed_stores_each_batch_once() {
         let (index, mut calls) = (index(), 0);
-        let done = add_documents(&index, &AddOptions::new(1), |batch| {
+        let result = add_documents(&index, &AddOptions::new(1), |batch| {
             calls += 1;
             if calls == 3 {
                 return Err("interrupted");
@@ -370,7 +370,7 @@ mod tests {
             }
             Ok(true)
         });
-        let broken = done.unwrap_err();
+        let broken = result.unwrap_err();
         assert_eq!(broken.before.added, 200);
         assert!(matches!(broken.error, FeedError::Feed("interrupted")));
     }
@@ -379,13 +379,13 @@ mod tests {
     fn failed_feed_keeps_its_last_batch() {
         let index = index();
         let options = AddOptions::new(1);
-        let done = add_documents(&index, &options, |batch| {
+        let result = add_documents(&index, &options, |batch| {
             for id in ids(0..100) {
                 batch.push(document(id));
             }
             Err("broken")
         });
-        let broken = done.unwrap_err();
+        let broken = result.unwrap_err();
         assert_eq!(broken.before.added, 100);
         assert!(matches!(broken.error, FeedError::Feed("broken")));
     }

@@ -131,10 +131,10 @@ impl<'a> BatchWriter<'a> {
     /// Records the skipped items, the number of documents and the found fields of a block.
     fn note<E>(&mut self, block: &mut PreparedBlock<E>) {
         self.counts.skipped.append(&mut block.skipped);
-        self.read += block.documents.iter().map(|some| some.len() as u64).sum::<u64>();
+        self.read += block.documents.iter().map(|batch| batch.len() as u64).sum::<u64>();
         self.found.resize(block.found.len().max(self.found.len()), false);
-        for (found, here) in self.found.iter_mut().zip(&block.found) {
-            *found |= *here;
+        for (found, in_block) in self.found.iter_mut().zip(&block.found) {
+            *found |= *in_block;
         }
     }
 
@@ -200,7 +200,7 @@ impl<'a> BatchWriter<'a> {
         let mut kept = 0;
         for row in rows.iter() {
             let id = row.id();
-            let stays = if row.is_next_version() {
+            let is_new = if row.is_next_version() {
                 staying.last() == Some(&true)
             } else if ids.has(id, self.options.added)? {
                 left_out.push(kept);
@@ -209,8 +209,8 @@ impl<'a> BatchWriter<'a> {
                 ids.set(id, true);
                 true
             };
-            kept += usize::from(stays);
-            staying.push(stays);
+            kept += usize::from(is_new);
+            staying.push(is_new);
         }
         let mut staying = staying.into_iter();
         rows.retain(|_| staying.next() == Some(true));

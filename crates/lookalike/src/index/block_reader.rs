@@ -207,8 +207,9 @@ impl<O: ReadOutput> DocumentSink for BlockReader<'_, O> {
         let error = match checked {
             Ok((described, DocumentDetails { fields: extra, original, former })) => {
                 let source = &self.source;
-                let given = UnpreparedDocument { id, text, extra, original, former, source, line };
-                return self.output.document(given, described);
+                let unprepared =
+                    UnpreparedDocument { id, text, extra, original, former, source, line };
+                return self.output.document(unprepared, described);
             }
             Err(error) => error,
         };

@@ -86,14 +86,16 @@ impl BufferedDocuments {
     pub(super) fn push(
         &mut self,
         preparer: &mut TextPreparer,
-        mut given: UnpreparedDocument<'_>,
+        mut unprepared: UnpreparedDocument<'_>,
         described: usize,
     ) {
-        let id = given.id;
-        let source = given.source;
-        let line = given.line;
+        let id = unprepared.id;
+        let source = unprepared.source;
+        let line = unprepared.line;
         let mut is_next_version = false;
-        for FormerVersion { added, modified, text, original } in std::mem::take(&mut given.former) {
+        for FormerVersion { added, modified, text, original } in
+            std::mem::take(&mut unprepared.former)
+        {
             let extra = DocumentFields { added, modified, ..DocumentFields::default() };
             let original = Some(original);
             let former = Vec::new();
@@ -102,17 +104,17 @@ impl BufferedDocuments {
             self.push_version(preparer, version, is_next_version);
             is_next_version = true;
         }
-        self.push_version(preparer, given, is_next_version);
+        self.push_version(preparer, unprepared, is_next_version);
         self.bytes += MAP_BYTES * described;
     }
 
     fn push_version(
         &mut self,
         preparer: &mut TextPreparer,
-        given: UnpreparedDocument<'_>,
+        unprepared: UnpreparedDocument<'_>,
         is_next_version: bool,
     ) {
-        let UnpreparedDocument { id, text, extra: fields, original, source, line, .. } = given;
+        let UnpreparedDocument { id, text, extra: fields, original, source, line, .. } = unprepared;
         let before = self.rows.last().and_then(|row| row.original.as_ref());
         if let Some(original) = &original
             && !before.is_some_and(|before| before.shares_bytes(original))

@@ -35,7 +35,7 @@ impl<'a> ExistingIds<'a> {
         }
         let snapshot = match &mut self.snapshot {
             Some(snapshot) => snapshot,
-            none => none.insert(self.index.snapshot()?),
+            slot => slot.insert(self.index.snapshot()?),
         };
         Ok(record(&mut **snapshot, id, now, RecordFields::default())?.is_some())
     }

@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use std::sync::mpsc::sync_channel;
 use std::thread::Builder;
 
-/// Writes the blocks of several streams by ascending number. Each stream in `others` has its own
-/// thread. The current thread writes. While the next block is missing and fewer than `window` other
-/// blocks wait, this thread makes blocks of `own`. Blocks of other threads are less than `window`
-/// ahead of the next one. If the system refuses a thread, the others do its work.
+/// Writes the blocks of several streams by ascending number. Each stream in `other_streams` has its
+/// own thread. The current thread writes. While the next block is missing and fewer than `window`
+/// other blocks wait, this thread makes blocks of `own`. Blocks of other threads are less than
+/// `window` ahead of the next one. If the system refuses a thread, the others do its work.
 ///
 /// # Errors
 /// The failure of the first block that has one, or an error of writing to the index. All documents
@@ -23,7 +23,7 @@ pub(super) fn write_in_order<E, P>(
     writer: &mut BatchWriter<'_>,
     window: u64,
     mut own: impl Iterator<Item = (u64, PreparedBlock<E>)>,
-    others: Vec<P>,
+    other_streams: Vec<P>,
 ) -> Result<(), E>
 where
     E: From<NotWritten> + Send,
@@ -32,7 +32,7 @@ where
     let buffer = &ReorderBuffer::new(window);
     std::thread::scope(|scope| {
         let _receiver = buffer.receiver();
-        for mut stream in others {
+        for mut stream in other_streams {
             let sender = buffer.sender();
             let send = move || {
                 let _sender = sender;

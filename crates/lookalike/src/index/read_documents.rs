@@ -80,7 +80,7 @@ fn read_blocks<E: From<AddError> + SinkError>(
     while let Some(block) = collection.next_block_in_order()? {
         let mut reader = BlockReader::new(collection, &block, options, output);
         block.read(&mut buffers, &mut reader)?;
-        found.iter_mut().zip(&reader.found).for_each(|(found, here)| *found |= *here);
+        found.iter_mut().zip(&reader.found).for_each(|(found, in_block)| *found |= *in_block);
         read_progress.report().map_err(AddError::from)?;
     }
     Ok(found)

@@ -95,8 +95,8 @@ impl Remover<'_> {
             }
             written => written?,
         };
-        for (id, done) in ids.iter().zip(written) {
-            match done {
+        for (id, outcome) in ids.iter().zip(written) {
+            match outcome {
                 ChangeOutcome::Absent => self.removed.absent.push((*id).to_owned()),
                 ChangeOutcome::Removed | ChangeOutcome::Added | ChangeOutcome::Replaced => {
                     self.removed.removed += 1;

@@ -29,9 +29,9 @@ pub fn parse(text: &str) -> Option<i64> {
         let digits = text.get(from..to)?;
         digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok())?
     };
-    let is_at = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|b| what.contains(b));
+    let is_at = |at: usize, expected: &[u8]| bytes.get(at).is_some_and(|b| expected.contains(b));
     let signs = [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt"), (13, b":"), (16, b":")];
-    if !signs.iter().all(|(at, what)| is_at(*at, what)) {
+    if !signs.iter().all(|(at, expected)| is_at(*at, expected)) {
         return None;
     }
     let fields = [
@@ -75,9 +75,9 @@ mod tests {
             ("2026-11-21T10:00:00+02:00", 1_795_248_000_000_000_000, "2026-11-21T08:00:00Z"),
             ("1969-12-31t23:59:59.999999999z", -1, "1969-12-31T23:59:59.999999999Z"),
         ];
-        for (text, ns, again) in cases {
+        for (text, ns, formatted) in cases {
             assert_eq!(parse(text), Some(ns), "{text}");
-            assert_eq!(format(ns), again);
+            assert_eq!(format(ns), formatted);
         }
         assert!(format(i64::MIN).starts_with("1677-") && format(i64::MAX).starts_with("2262-"));
     }

@@ -57,7 +57,7 @@ fn is_stored(
         return Ok(is_same);
     }
     let text = || document.text.map(|text| original_hash(text.text.as_bytes()));
-    let sha256 = document.original.map(|one| one.sha256).or_else(text);
+    let sha256 = document.original.map(|original| original.sha256).or_else(text);
     let versions = snapshot.versions(document.id)?;
     Ok(versions.last().map(|version| version.sha256) == sha256)
 }

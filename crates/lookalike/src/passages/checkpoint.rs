@@ -98,9 +98,9 @@ impl PassageCheckpoint {
     pub(super) fn selected(&self, run: &TextRun, seed: u64) -> Result<Option<Unitigs>, FindError> {
         let Some(step) = self.selected.filter(|step| step.seed == seed) else { return Ok(None) };
         let SelectedStep { unitigs, places, checksum, .. } = step;
-        let held = unitigs.saturating_mul(size_of::<u32>() as u64)
+        let held_bytes = unitigs.saturating_mul(size_of::<u32>() as u64)
             + places.saturating_mul(size_of::<UnitigPlace>() as u64);
-        run.budget.need(held)?;
+        run.budget.need(held_bytes)?;
         let len = unitigs.saturating_add(places.saturating_mul(TRIPLE as u64));
         let log = self.open_log("unitigs", len)?;
         let mut of = Unitigs::default();
@@ -238,6 +238,6 @@ fn checksum_after(checksum: u64, piece: &[u32]) -> u64 {
     mix64(checksum ^ token_hash(&bytes))
 }
 
-fn damaged(what: &str) -> SpillError {
-    SpillError::altered(format!("{what} of an earlier run"))
+fn damaged(part: &str) -> SpillError {
+    SpillError::altered(format!("{part} of an earlier run"))
 }

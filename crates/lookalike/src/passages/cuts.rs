@@ -23,7 +23,7 @@ impl TokenCuts {
     }
 
     /// Bytes of memory.
-    pub(super) fn held(&self) -> u64 {
+    pub(super) fn held_bytes(&self) -> u64 {
         (self.ranges.len() * size_of::<TokenRange>()) as u64
     }
 
@@ -46,19 +46,19 @@ impl TokenCuts {
 
     /// Converts ranges of the cut documents to ranges of the original documents. Both are ordered
     /// by document and position, and do not touch.
-    pub(super) fn whole(&self, mut ranges: Vec<TokenRange>) -> Vec<TokenRange> {
+    pub(super) fn restore(&self, mut ranges: Vec<TokenRange>) -> Vec<TokenRange> {
         for ranges in ranges.chunk_by_mut(|a, b| a.document == b.document) {
             let mut cuts = self.of(DocumentNumber(ranges[0].document)).iter().peekable();
             let mut before = 0;
-            let mut whole = |position: u32| {
+            let mut original = |position: u32| {
                 while let Some(cut) = cuts.next_if(|cut| cut.start <= position + before) {
                     before += cut.end - cut.start;
                 }
                 position + before
             };
             for range in ranges {
-                range.start = whole(range.start);
-                range.end = whole(range.end - 1) + 1;
+                range.start = original(range.start);
+                range.end = original(range.end - 1) + 1;
             }
         }
         ranges

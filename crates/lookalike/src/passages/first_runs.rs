@@ -58,7 +58,7 @@ pub(super) struct FirstRuns {
 
 impl FirstRuns {
     /// Bytes of memory besides the share for sorting.
-    pub(super) fn held(&self) -> u64 {
+    pub(super) fn held_bytes(&self) -> u64 {
         (self.direct.len() * size_of::<u32>()) as u64
     }
 
@@ -88,7 +88,7 @@ mod tests {
             }
             let runs = writer.finish().unwrap();
             let found: Result<Vec<EqualRun>, SpillError> = runs.iter().collect();
-            (found.unwrap(), runs.held())
+            (found.unwrap(), runs.held_bytes())
         };
         let mut expected = pairs.map(|(run, first)| EqualRun { run, first });
         expected.sort_unstable();

@@ -78,7 +78,7 @@ pub fn passages_in(
     let (mut run, anchors) = TextRun::read(collection, options.run(), length, &work, progress)?;
     let checkpoint = &mut PassageCheckpoint::open(&run)?;
     let anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
-    run.hold_anchors(anchors.held())?;
+    run.hold_anchors(anchors.held_bytes())?;
     let cuts = TokenCuts::default();
     let make =
         |unitigs: &Unitigs, budget: &Budget| PlaceRows::new(&run, budget, unitigs, length as u32);
@@ -86,7 +86,7 @@ pub fn passages_in(
     let repeats = search.compared(checkpoint, progress, make)?;
     collection.check_unchanged()?;
     let sources = sources(&run, &anchors, &repeats.unitigs, length as u32)?;
-    let ComparedUnitigs { made: places, times, .. } = repeats;
+    let ComparedUnitigs { result: places, times, .. } = repeats;
     let runs = places.passages.runs.len() as u64;
     let rows = places.finish()?;
     let sum = |of: fn(&SourceRepeats) -> u64| sources.iter().map(of).sum();
@@ -109,7 +109,7 @@ pub fn passages_in(
 /// Unitigs whose words were compared, and the result of `make`.
 pub(super) struct ComparedUnitigs<T> {
     pub(super) unitigs: Unitigs,
-    pub(super) made: T,
+    pub(super) result: T,
     pub(super) times: Vec<(Stage, Duration)>,
 }
 
@@ -134,7 +134,7 @@ impl UnitigSearch<'_> {
         let Self { run, options, anchors, cuts } = *self;
         let length = options.min_words();
         let options = options.run();
-        let budget = &run.budget.with_held(cuts.held())?;
+        let budget = &run.budget.with_held(cuts.held_bytes())?;
         let candidates = &CandidateRuns::of(run, anchors, budget.share(16))?;
         let selection = RunSelection { run, budget, options, candidates, cuts, length };
         let total = Some(run.order.len() as u64);
@@ -150,19 +150,19 @@ impl UnitigSearch<'_> {
             };
             let places = unitigs.places.len() as u64;
             budget.need_beside_shares(places * (PLACE_BYTES + MAKING_BYTES))?;
-            let made = make(&unitigs, budget)?;
+            let result = make(&unitigs, budget)?;
             let selected = start.elapsed();
             progress.end(Stage::Select, selected);
             progress.begin(Stage::Compare, total);
             let first = &first_places(&unitigs, &run.order);
             let comparison =
                 PlaceComparison { run, budget, options, unitigs: &unitigs, first, cuts, length };
-            let is_equal = comparison.compare(&made, progress)?;
+            let is_equal = comparison.compare(&result, progress)?;
             let compared = start.elapsed().saturating_sub(selected);
             progress.end(Stage::Compare, compared);
             if is_equal {
                 let times = vec![(Stage::Select, selected), (Stage::Compare, compared)];
-                return Ok(ComparedUnitigs { unitigs, made, times });
+                return Ok(ComparedUnitigs { unitigs, result, times });
             }
             checkpoint.refuse(seed)?;
         }
@@ -209,8 +209,8 @@ fn sources(
 /// Removes the ranges of a document from the beginning of `ranges`. Returns the number of their
 /// tokens.
 fn take_words(ranges: &mut &[TokenRange], document: DocumentNumber) -> u64 {
-    let (here, rest) =
+    let (in_document, rest) =
         ranges.split_at(ranges.partition_point(|range| range.document <= document.0));
     *ranges = rest;
-    here.iter().map(|range| u64::from(range.end - range.start)).sum()
+    in_document.iter().map(|range| u64::from(range.end - range.start)).sum()
 }

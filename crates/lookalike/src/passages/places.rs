@@ -42,7 +42,7 @@ pub(super) struct LocatedPlace {
 /// Receives places found in texts, from any thread.
 pub(super) trait PlaceTaker: Sync {
     /// Returns the places to find in some documents, in ascending order. By default none.
-    fn wanted(&self, _documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
+    fn requested(&self, _documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
         Vec::new()
     }
 
@@ -78,12 +78,12 @@ impl PlaceComparison<'_> {
         let parts =
             on_threads::<_, FindError>(self.budget.comparing(self.options.threads), |stop| {
                 let mut comparer = PlaceComparer::new(*self);
-                while !stop.asked()
+                while !stop.is_requested()
                     && let Some(i) = blocks.next(self.run.blocks())
                 {
                     let range = self.run.range(i);
-                    let Some(located) = comparer.block(&range, &taker.wanted(&range))? else {
-                        stop.ask();
+                    let Some(located) = comparer.block(&range, &taker.requested(&range))? else {
+                        stop.request();
                         return Ok(false);
                     };
                     taker.take(&located)?;
@@ -101,7 +101,7 @@ struct PlaceComparer<'a> {
     of: PlaceComparison<'a>,
     rule: WordRule,
     scratch: ReadBuffers,
-    held: HashMap<DocumentNumber, Rc<ComparedWords>>,
+    cache: HashMap<DocumentNumber, Rc<ComparedWords>>,
     queue: VecDeque<DocumentNumber>,
     held_bytes: usize,
     share: usize,
@@ -112,7 +112,7 @@ impl<'a> PlaceComparer<'a> {
         Self {
             rule: WordRule::of(of.options.params.shingle()),
             scratch: ReadBuffers::default(),
-            held: HashMap::new(),
+            cache: HashMap::new(),
             queue: VecDeque::new(),
             held_bytes: 0,
             share: of.budget.sets(),
@@ -125,23 +125,23 @@ impl<'a> PlaceComparer<'a> {
     fn block(
         &mut self,
         documents: &Range<DocumentNumber>,
-        wanted: &[WantedPlace],
+        requested: &[WantedPlace],
     ) -> Result<Option<Vec<LocatedPlace>>, FindError> {
         let all = &self.of.unitigs.places;
         let from = all.partition_point(|place| place.document < documents.start.0);
         let end = all.partition_point(|place| place.document < documents.end.0);
-        let mut rest = wanted;
-        let mut located = Vec::with_capacity(wanted.len());
+        let mut rest = requested;
+        let mut located = Vec::with_capacity(requested.len());
         let mut index = from;
         for places in all[from..end].chunk_by(|a, b| a.document == b.document) {
             let document = DocumentNumber(places[0].document);
             let count = rest.partition_point(|place| place.document <= document);
-            let (here, after) = rest.split_at(count);
+            let (in_document, after) = rest.split_at(count);
             rest = after;
-            let words = if here.is_empty() {
+            let words = if in_document.is_empty() {
                 self.words(document)?
             } else {
-                self.locate(document, here, &mut located)?
+                self.locate(document, in_document, &mut located)?
             };
             for place in places {
                 if !self.is_as_first(index as u32, *place, &words)? {
@@ -177,7 +177,7 @@ impl<'a> PlaceComparer<'a> {
 
     /// Returns the words of a document.
     fn words(&mut self, document: DocumentNumber) -> Result<Rc<ComparedWords>, FindError> {
-        if let Some(words) = self.held.get(&document) {
+        if let Some(words) = self.cache.get(&document) {
             return Ok(Rc::clone(words));
         }
         let Self { rule, scratch, of, .. } = self;
@@ -193,13 +193,13 @@ impl<'a> PlaceComparer<'a> {
     /// Caches the words of a document.
     fn hold(&mut self, document: DocumentNumber, words: ComparedWords) -> Rc<ComparedWords> {
         let words = Rc::new(words);
-        self.held_bytes += words.held();
+        self.held_bytes += words.held_bytes();
         self.queue.push_back(document);
-        self.held.insert(document, Rc::clone(&words));
+        self.cache.insert(document, Rc::clone(&words));
         while self.held_bytes > self.share
             && let Some(oldest) = self.queue.pop_front()
         {
-            self.held_bytes -= self.held.remove(&oldest).map_or(0, |words| words.held());
+            self.held_bytes -= self.cache.remove(&oldest).map_or(0, |words| words.held_bytes());
         }
         words
     }
@@ -208,7 +208,7 @@ impl<'a> PlaceComparer<'a> {
     fn locate(
         &mut self,
         document: DocumentNumber,
-        wanted: &[WantedPlace],
+        requested: &[WantedPlace],
         located: &mut Vec<LocatedPlace>,
     ) -> Result<Rc<ComparedWords>, FindError> {
         let Self { rule, scratch, of, .. } = self;
@@ -223,7 +223,7 @@ impl<'a> PlaceComparer<'a> {
                     let words = words.select(|words| TokenCuts::without(cuts, words));
                     (words, spans.select(|words| TokenCuts::without(cuts, words)))
                 };
-                for place in wanted {
+                for place in requested {
                     let span = spans.span(place.position as usize, place.tokens as usize)?;
                     let excerpt = if place.is_first { excerpt(text, &span) } else { String::new() };
                     located.push(LocatedPlace { place: *place, span, excerpt });
@@ -232,8 +232,8 @@ impl<'a> PlaceComparer<'a> {
             })
         })??;
         let words = words.ok_or_else(|| self.of.run.not_aligned(document))?;
-        if let Some(held) = self.held.get(&document) {
-            return Ok(Rc::clone(held));
+        if let Some(cached) = self.cache.get(&document) {
+            return Ok(Rc::clone(cached));
         }
         Ok(self.hold(document, words))
     }

@@ -48,7 +48,7 @@ impl RunSelection<'_> {
         let (runs, mut firsts) = self.first_runs(&records)?;
         drop(records);
         let classes = firsts.number_members();
-        budget.need(classes as u64 * CLASS_BYTES + runs.held())?;
+        budget.need(classes as u64 * CLASS_BYTES + runs.held_bytes())?;
         let repeated = || {
             let mut places = self.candidates.places();
             let firsts = &firsts;
@@ -80,7 +80,7 @@ impl RunSelection<'_> {
         let parts = Counter::default();
         on_threads::<_, FindError>(records.readers(self.options.threads), |stop| {
             let mut found = Vec::new();
-            while !stop.asked()
+            while !stop.is_requested()
                 && let Some(i) = parts.next(records.parts())
             {
                 // Runs with equal hashes are in one part.
@@ -103,7 +103,7 @@ impl RunSelection<'_> {
         let blocks = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut selector = RunSelector::new(*self, seed, &sorter);
-            while !stop.asked()
+            while !stop.is_requested()
                 && let Some(i) = blocks.next(self.run.blocks())
             {
                 selector.block(i)?;

@@ -157,7 +157,7 @@ impl PassageCuts {
         let count = checkpoint.rounds();
         let mut anchors = anchors.finish(options.run().threads, run.budget.share(4))?;
         // The word counts of the documents are held until the end.
-        run.hold_anchors(anchors.held() + 4 * run.order.len() as u64)?;
+        run.hold_anchors(anchors.held_bytes() + 4 * run.order.len() as u64)?;
         let run = run;
         let rule = WordRule::of(options.rule());
         let mut rounds = CutRounds { run: &run, options, cut, rule, count };
@@ -246,10 +246,10 @@ impl CutRounds<'_> {
             let make = |unitigs: &Unitigs, budget: &Budget| self.selected(unitigs, budget);
             let search =
                 UnitigSearch { run: self.run, options: self.options, anchors, cuts: &cuts };
-            let found = search.compared(checkpoint, progress, make)?.made;
-            let found = cuts.whole(found);
-            let held = (cuts.len() + found.len()) as u64;
-            self.run.budget.need(held * CUT_BYTES)?;
+            let found = search.compared(checkpoint, progress, make)?.result;
+            let found = cuts.restore(found);
+            let cut_count = (cuts.len() + found.len()) as u64;
+            self.run.budget.need(cut_count * CUT_BYTES)?;
             let found = self.cuttable(&found, &cuts)?;
             if !cuts.add(&found) {
                 return Ok(cuts);
@@ -433,9 +433,9 @@ impl CutRounds<'_> {
             let source = self.run.with_document(document, |_, row| self.run.source(row))?;
             let cut: u64 = ranges.iter().map(|range| u64::from(range.end - range.start)).sum();
             let words = u64::from(counts.words[document.index()]);
-            let left = words.saturating_sub(cut);
+            let remaining = words.saturating_sub(cut);
             let Some(source) = counts.sources.get_mut(source.index()) else { continue };
-            if left < self.cut.min_left.max(1) {
+            if remaining < self.cut.min_left.max(1) {
                 source.removed += 1;
                 source.cut_words += words;
                 removed.push(document);

@@ -38,7 +38,7 @@ pub(super) struct PlaceRows<'a> {
     rows: Vec<u32>,
     /// The passages whose first place is not a maximal run, sorted by first place.
     within: Vec<u32>,
-    taken: Mutex<TakenPlaces>,
+    received: Mutex<TakenPlaces>,
 }
 
 struct TakenPlaces {
@@ -90,13 +90,13 @@ impl<'a> PlaceRows<'a> {
             (document, position)
         });
         let sorter = Sorter::new(Some(Arc::clone(run.temp())), budget.share(8));
-        let taken = Mutex::new(TakenPlaces { sorter, repeated: Vec::new() });
-        Ok(Self { run, passages, ranks, rows, within, taken })
+        let received = Mutex::new(TakenPlaces { sorter, repeated: Vec::new() });
+        Ok(Self { run, passages, ranks, rows, within, received })
     }
 
     /// Returns all rows.
     pub(super) fn finish(self) -> Result<PassageRows, FindError> {
-        let TakenPlaces { sorter, mut repeated } = self.taken.into_inner();
+        let TakenPlaces { sorter, mut repeated } = self.received.into_inner();
         repeated.sort_unstable_by_key(|(bytes, document)| (Reverse(*bytes), *document));
         let sorted = sorter.finish()?;
         let passages = self.passages.passages.len();
@@ -130,12 +130,12 @@ impl<'a> PlaceRows<'a> {
 }
 
 impl PlaceTaker for PlaceRows<'_> {
-    fn wanted(&self, documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
+    fn requested(&self, documents: &Range<DocumentNumber>) -> Vec<WantedPlace> {
         let Passages { passages, runs } = &self.passages;
         let from = runs.partition_point(|run| run.document < documents.start.0);
         let count = runs[from..].partition_point(|run| run.document < documents.end.0);
-        let mut wanted: Vec<WantedPlace> = Vec::with_capacity(count);
-        wanted.extend(runs[from..from + count].iter().map(|run| {
+        let mut requested: Vec<WantedPlace> = Vec::with_capacity(count);
+        requested.extend(runs[from..from + count].iter().map(|run| {
             let Passage { document, position, .. } = passages[run.passage as usize];
             WantedPlace {
                 document: DocumentNumber(run.document),
@@ -149,31 +149,33 @@ impl PlaceTaker for PlaceRows<'_> {
         let document = |passage: &u32| DocumentNumber(passages[*passage as usize].document);
         let from = self.within.partition_point(|passage| document(passage) < documents.start);
         let within = self.within[from..].iter();
-        wanted.extend(within.take_while(|passage| document(passage) < documents.end).map(|&at| {
-            let Passage { document, position, tokens, .. } = passages[at as usize];
-            WantedPlace {
-                document: DocumentNumber(document),
-                position,
-                tokens,
-                passage: at,
-                is_maximal: false,
-                is_first: true,
-            }
-        }));
-        wanted.sort_unstable();
-        wanted
+        requested.extend(within.take_while(|passage| document(passage) < documents.end).map(
+            |&at| {
+                let Passage { document, position, tokens, .. } = passages[at as usize];
+                WantedPlace {
+                    document: DocumentNumber(document),
+                    position,
+                    tokens,
+                    passage: at,
+                    is_maximal: false,
+                    is_first: true,
+                }
+            },
+        ));
+        requested.sort_unstable();
+        requested
     }
 
     fn take(&self, located: &[LocatedPlace]) -> Result<(), FindError> {
         let mut key = Vec::new();
         let mut payload = Vec::new();
-        let mut taken = self.taken.lock();
+        let mut received = self.received.lock();
         for places in located.chunk_by(|a, b| a.place.document == b.place.document) {
             let bytes = repeated_bytes(places.iter().map(|place| &place.span));
-            taken.repeated.push((bytes, places[0].place.document));
+            received.repeated.push((bytes, places[0].place.document));
             for place in places {
                 self.encode(place, &mut key, &mut payload);
-                taken.sorter.push(&key, &payload)?;
+                received.sorter.push(&key, &payload)?;
             }
         }
         Ok(())

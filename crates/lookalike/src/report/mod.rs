@@ -129,8 +129,8 @@ pub struct UnknownName {
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ends = |compressible: bool| {
-            let some = self.possible.iter().filter(|f| f.is_compressible() == compressible);
-            some.map(|format| format.extension()).collect::<Vec<_>>().join(" or ")
+            let formats = self.possible.iter().filter(|f| f.is_compressible() == compressible);
+            formats.map(|format| format.extension()).collect::<Vec<_>>().join(" or ")
         };
         write!(
             f,
@@ -139,8 +139,8 @@ impl fmt::Display for UnknownName {
             self.path.display(),
             ends(true)
         )?;
-        let others = ends(false);
-        if others.is_empty() { Ok(()) } else { write!(f, ", or in {others}") }
+        let uncompressed = ends(false);
+        if uncompressed.is_empty() { Ok(()) } else { write!(f, ", or in {uncompressed}") }
     }
 }
 

@@ -52,10 +52,10 @@ fn decisions(counts: &DecisionCounts) -> Vec<String> {
         (NoEffect::Unknown, "of documents that are not here"),
         (NoEffect::Empty, "of pairs with a document without a token"),
     ];
-    for (reason, what) in reasons {
+    for (reason, phrase) in reasons {
         let number = counts.count(reason);
         if number > 0 {
-            parts.push(format!("{} {what}", thousands(number)));
+            parts.push(format!("{} {phrase}", thousands(number)));
         }
     }
     let mut notes = vec![parts.join(", ")];

@@ -66,7 +66,7 @@ impl Output {
     }
 
     /// Creates an output that writes nothing, instead of [standard output](Self::standard_output).
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn discarding() -> Self {
         Self::plain(OutputSink::Nothing)
     }
 
@@ -86,7 +86,7 @@ impl Output {
     }
 
     fn with(path: PathBuf, compression: OutputCompression) -> Result<Self, OutputError> {
-        let made = place(&path).and_then(|place| {
+        let opened = place(&path).and_then(|place| {
             let part = PartFile::create(&place)?;
             let file = BufWriter::with_capacity(BUFFER_BYTES, OutputSink::File { part, place });
             Ok(match compression {
@@ -100,7 +100,7 @@ impl Output {
                 }
             })
         });
-        match made {
+        match opened {
             Ok(encoder) => Ok(Self { path, encoder }),
             Err(source) => Err(OutputError::Write { path, source }),
         }
@@ -115,8 +115,8 @@ impl Output {
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         let Self { path, mut encoder } = self;
-        let done = write(&mut encoder).and_then(|()| encoder.into_sink()?.finish());
-        done.map_err(|error| OutputError::Write { path, source: of_system(error) })
+        let result = write(&mut encoder).and_then(|()| encoder.into_sink()?.finish());
+        result.map_err(|error| OutputError::Write { path, source: of_system(error) })
     }
 }
 
@@ -319,12 +319,12 @@ mod tests {
         let found = remove_leftovers(&path("a.csv"));
         assert_eq!(found.removed, [path(".lookalike-Abc123.part"), path(".lookalike-xyz789.part")]);
         assert_eq!(found.folders, [path(".lookalike-folder.part")]);
-        let mut left: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
-        left.extend(live);
-        left.extend([".lookalike-folder.part", ".lookalike-linked.part"].map(str::to_owned));
-        left.push("document".to_owned());
-        left.sort();
-        assert_eq!(names(folder.path()), left);
+        let mut expected: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
+        expected.extend(live);
+        expected.extend([".lookalike-folder.part", ".lookalike-linked.part"].map(str::to_owned));
+        expected.push("document".to_owned());
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
         output.finish(|w| w.write_all(b"new")).unwrap();
         assert_eq!(std::fs::read(path("a.csv")).unwrap(), b"new");
     }

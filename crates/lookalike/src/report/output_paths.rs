@@ -70,12 +70,12 @@ pub fn check_places<'a>(
         .filter(|input| *input != Path::new("-"))
         .map(|input| (input, same_name(input)))
         .collect();
-    let mut taken: Vec<PathBuf> = Vec::new();
+    let mut places: Vec<PathBuf> = Vec::new();
     let files = files.into_iter().map(|path| (path, true));
     for (path, is_file) in files.chain(survivors.map(|path| (path, false))) {
         let place = same_name(path);
         let refused = |by| Err(TakenPlace { path: path.to_owned(), by });
-        if taken.contains(&place) {
+        if places.contains(&place) {
             return refused(PathUser::Output);
         }
         if inputs.iter().any(|(_, input)| *input == place) {
@@ -88,11 +88,11 @@ pub fn check_places<'a>(
         {
             return refused(PathUser::InputFolder((*folder).clone()));
         }
-        if let (false, Some(inside)) = (is_file, taken.iter().find(|f| f.starts_with(&place))) {
+        if let (false, Some(inside)) = (is_file, places.iter().find(|f| f.starts_with(&place))) {
             let by = PathUser::OutputFolder(path.to_owned());
             return Err(TakenPlace { path: inside.clone(), by });
         }
-        taken.push(place);
+        places.push(place);
     }
     Ok(())
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     fn taker(path: &Path, survivors: Option<&Path>, inputs: &[PathBuf]) -> Option<PathUser> {
-        check_places([path], survivors, inputs, &[]).err().map(|taken| taken.by)
+        check_places([path], survivors, inputs, &[]).err().map(|place| place.by)
     }
 
     #[test]

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn own_outputs_are_recognized() {
         let groups = b"{\"group\":1,\"keeper\":\"a\",\"size\":2,\"duplicates\":[";
-        let gone = b"{\"id\":\"a\",\"source\":\"s\",\"group\":1,\"keeper\":\"b\",\
+        let removed = b"{\"id\":\"a\",\"source\":\"s\",\"group\":1,\"keeper\":\"b\",\
             \"jaccard\":0.900000,\"reason\":\"id\"}\n";
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         gzip.write_all(groups).unwrap();
@@ -113,7 +113,7 @@ mod tests {
         for (name, bytes) in [
             ("g.jsonl", &groups[..]),
             ("g.jsonl.gz", &gzip),
-            ("gone.jsonl", gone),
+            ("gone.jsonl", removed),
             ("p.csv", b"id_a,id_b,jaccard\na,b,1.000000\n"),
             ("empty.csv", b""),
             ("run.json", b"{\"format\":1,\n\"lookalike\":\"0.1.0\",\n"),

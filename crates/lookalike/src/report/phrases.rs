@@ -99,13 +99,13 @@ pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::new();
+    let mut escaped_text = String::new();
     for c in text.chars() {
         if is_escaped(c) {
-            shown.extend(c.escape_default());
+            escaped_text.extend(c.escape_default());
         } else {
-            shown.push(c);
+            escaped_text.push(c);
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped_text)
 }

@@ -58,8 +58,8 @@ impl OutputKind {
         let RunSubject { findings, options, audit, .. } = *subject;
         let groups = &findings.groups;
         let measure = options.params.measure();
-        let none = Pairs::default();
-        let pairs = findings.pairs.as_ref().unwrap_or(&none);
+        let no_pairs = Pairs::default();
+        let pairs = findings.pairs.as_ref().unwrap_or(&no_pairs);
         match (self, format) {
             #[cfg(feature = "parquet")]
             (Self::Groups, OutputFormat::Parquet) => {

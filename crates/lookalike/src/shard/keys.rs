@@ -236,15 +236,15 @@ impl MembershipCollector {
         memberships.sort_unstable();
         for (bucket, is_connected) in self.rule.buckets(&memberships) {
             let part = part_of(self.rule.bucket(bucket[0].key), self.parts);
-            let here = &mut blocks[part as usize];
+            let target = &mut blocks[part as usize];
             if is_connected {
-                let [others @ .., one] = bucket else { continue };
-                here.memberships.push(*one);
+                let [others @ .., last] = bucket else { continue };
+                target.memberships.push(*last);
                 let others = others.iter().map(|member| member.node);
-                let others = others.filter(|node| *node != one.node);
-                here.edges.extend(others.map(|node| Edge { component: one.node, node }));
+                let others = others.filter(|node| *node != last.node);
+                target.edges.extend(others.map(|node| Edge { component: last.node, node }));
             } else {
-                here.memberships.extend(bucket);
+                target.memberships.extend(bucket);
             }
         }
         for block in &mut blocks {

@@ -159,9 +159,9 @@ mod tests {
             for step in [StarStep::Request, StarStep::Reply, StarStep::Join] {
                 let mut next: BTreeMap<u32, ShardBlock> = BTreeMap::new();
                 for rows in blocks.into_values() {
-                    let done = star_step(step, rows, parts);
-                    unsettled += done.unsettled;
-                    for PartBlock { part, rows } in done.blocks {
+                    let outcome = star_step(step, rows, parts);
+                    unsettled += outcome.unsettled;
+                    for PartBlock { part, rows } in outcome.blocks {
                         next.entry(part).or_default().decode_into(&rows).unwrap();
                     }
                 }
@@ -203,8 +203,8 @@ mod tests {
         let parts = NonZeroU32::new(64).unwrap();
         let edges = (1..64_000).map(|at| Edge::new(7, spread(at) | 1 << 20)).collect();
         let rows = ShardBlock { edges, ..ShardBlock::default() };
-        let done = star_step(StarStep::Request, rows, parts);
-        let largest = done.blocks.iter().map(|block| block.rows.len()).max().unwrap();
+        let outcome = star_step(StarStep::Request, rows, parts);
+        let largest = outcome.blocks.iter().map(|block| block.rows.len()).max().unwrap();
         assert!(largest < 64_000 / 64 * 16 * 2, "{largest}");
     }
 

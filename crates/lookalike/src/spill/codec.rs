@@ -133,9 +133,9 @@ impl<'a> FieldReader<'a> {
 
     /// Reads `length` bytes.
     pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let Some((taken, rest)) = self.rest.split_at_checked(length) else { return self.fail() };
+        let Some((bytes, rest)) = self.rest.split_at_checked(length) else { return self.fail() };
         self.rest = rest;
-        Some(taken)
+        Some(bytes)
     }
 
     fn fail<T>(&mut self) -> Option<T> {

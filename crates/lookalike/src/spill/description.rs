@@ -51,12 +51,12 @@ pub(super) fn check(
                 damaged(format!("a description of a run was expected, {error}"))
             })?;
             // Both descriptions are parsed from text, which makes their numbers comparable.
-            let wanted: StoredDescription =
+            let requested: StoredDescription =
                 serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
             let mut differences = Vec::new();
-            let versions = (Some(&stored.format_version), Some(&wanted.format_version));
+            let versions = (Some(&stored.format_version), Some(&requested.format_version));
             compare("format_version", versions, &mut differences);
-            compare("", (Some(&stored.run), Some(&wanted.run)), &mut differences);
+            compare("", (Some(&stored.run), Some(&requested.run)), &mut differences);
             if differences.is_empty() {
                 return Ok(());
             }
@@ -102,33 +102,33 @@ fn foreign(folder: &Path, lock: &str) -> io::Result<Option<String>> {
 }
 
 /// Lists the differences of two descriptions.
-pub(crate) fn differences(stored: &Value, wanted: &Value) -> Vec<Difference> {
+pub(crate) fn differences(stored: &Value, requested: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
-    compare("", (Some(stored), Some(wanted)), &mut found);
+    compare("", (Some(stored), Some(requested)), &mut found);
     found
 }
 
 /// Compares recursively, as long as both sides are objects or arrays.
 fn compare(member: &str, sides: (Option<&Value>, Option<&Value>), found: &mut Vec<Difference>) {
     match sides {
-        (stored, wanted) if stored == wanted => {}
-        (Some(Value::Object(stored)), Some(Value::Object(wanted))) => {
-            let new = wanted.keys().filter(|name| !stored.contains_key(*name));
+        (stored, requested) if stored == requested => {}
+        (Some(Value::Object(stored)), Some(Value::Object(requested))) => {
+            let new = requested.keys().filter(|name| !stored.contains_key(*name));
             for name in stored.keys().chain(new) {
                 let dot = if member.is_empty() { "" } else { "." };
                 let inner = format!("{member}{dot}{name}");
-                compare(&inner, (stored.get(name), wanted.get(name)), found);
+                compare(&inner, (stored.get(name), requested.get(name)), found);
             }
         }
-        (Some(Value::Array(stored)), Some(Value::Array(wanted))) => {
-            for at in 0..stored.len().max(wanted.len()) {
-                compare(&format!("{member}[{at}]"), (stored.get(at), wanted.get(at)), found);
+        (Some(Value::Array(stored)), Some(Value::Array(requested))) => {
+            for at in 0..stored.len().max(requested.len()) {
+                compare(&format!("{member}[{at}]"), (stored.get(at), requested.get(at)), found);
             }
         }
-        (stored, wanted) => found.push(Difference {
+        (stored, requested) => found.push(Difference {
             member: if member.is_empty() { "the run" } else { member }.to_owned(),
             stored: stored.map(Value::to_string),
-            wanted: wanted.map(Value::to_string),
+            wanted: requested.map(Value::to_string),
         }),
     }
 }

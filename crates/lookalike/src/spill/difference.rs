@@ -23,7 +23,7 @@ impl fmt::Display for Difference {
         let wanted = self.wanted.as_deref();
         let both = stored.unwrap_or_default().chars().zip(wanted.unwrap_or_default().chars());
         let skip = both.take_while(|(a, b)| a == b).count().saturating_sub(SHOWN_CHARS / 2);
-        let shown = |value: &Option<String>| {
+        let shortened = |value: &Option<String>| {
             let Some(value) = value else { return "absent".to_owned() };
             if value.chars().nth(SHOWN_CHARS).is_none() {
                 return value.clone();
@@ -33,7 +33,13 @@ impl fmt::Display for Difference {
             let part: String = value.chars().skip(skip).take(SHOWN_CHARS).collect();
             format!("{begin}{part}{end}")
         };
-        write!(f, "{} was {} and is {}", self.member, shown(&self.stored), shown(&self.wanted))
+        write!(
+            f,
+            "{} was {} and is {}",
+            self.member,
+            shortened(&self.stored),
+            shortened(&self.wanted)
+        )
     }
 }
 

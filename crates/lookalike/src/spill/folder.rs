@@ -30,8 +30,8 @@ impl SpillFolder {
         builder.prefix("lookalike-").suffix(".tmp");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let made = temporary::register(|| builder.tempdir_in(parent), TempDir::path);
-        let (folder, registered) = made.map_err(|source| refused(parent, source))?;
+        let created = temporary::register(|| builder.tempdir_in(parent), TempDir::path);
+        let (folder, registered) = created.map_err(|source| refused(parent, source))?;
         Ok(Self::Temporary { folder, _registered: registered })
     }
 
@@ -81,9 +81,9 @@ impl SpillFolder {
         let path = folder.path();
         // Rename it first, so that a partly removed folder is not mistaken for a run. If open files
         // prevent renaming, remove the folder under its current name.
-        let done = path.with_extension("run.done");
-        let _ = fs::remove_dir_all(&done);
-        let place = if fs::rename(path, &done).is_ok() { &done } else { path };
+        let renamed = path.with_extension("run.done");
+        let _ = fs::remove_dir_all(&renamed);
+        let place = if fs::rename(path, &renamed).is_ok() { &renamed } else { path };
         fs::remove_dir_all(place)
             .map_err(|source| SpillError::Io { path: place.to_owned(), source })
     }

@@ -93,7 +93,7 @@ pub(crate) struct SpillLog<T> {
     /// The number of values in the file.
     written: u64,
     /// The values that are not in the file, with the position of the first value of each append.
-    held: Vec<(u64, Vec<T>)>,
+    unwritten: Vec<(u64, Vec<T>)>,
     held_bytes: usize,
     len: u64,
 }
@@ -108,7 +108,7 @@ impl<T> Default for SpillLog<T> {
             is_stored: false,
             file: None,
             written: 0,
-            held: Vec::new(),
+            unwritten: Vec::new(),
             held_bytes: 0,
             len: 0,
         }
@@ -149,7 +149,7 @@ impl<T: LogValue> SpillLog<T> {
     }
 
     /// The number of bytes of values in memory.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
@@ -163,11 +163,11 @@ impl<T: LogValue> SpillLog<T> {
         if !values.is_empty() {
             self.len += values.len() as u64;
             self.held_bytes += size_of::<T>() * values.len();
-            self.held.push((start, values));
+            self.unwritten.push((start, values));
         }
         if self.held_bytes > self.share {
             self.spill()?;
-        } else if let Some((_, values)) = self.held.last_mut() {
+        } else if let Some((_, values)) = self.unwritten.last_mut() {
             // A growing vector may have doubled its capacity.
             values.shrink_to_fit();
         }
@@ -179,15 +179,15 @@ impl<T: LogValue> SpillLog<T> {
     /// # Errors
     /// See [`append`](Self::append).
     pub(crate) fn spill(&mut self) -> Result<(), SpillError> {
-        let Some(temp) = self.temp.as_ref().filter(|_| !self.held.is_empty()) else {
+        let Some(temp) = self.temp.as_ref().filter(|_| !self.unwritten.is_empty()) else {
             return Ok(());
         };
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(temp.scratch(self.name)?),
+            slot => slot.insert(temp.scratch(self.name)?),
         };
         let mut bytes = Vec::new();
-        for (_, values) in self.held.drain(..) {
+        for (_, values) in self.unwritten.drain(..) {
             for some in values.chunks(PIECE_BYTES / T::BYTES) {
                 T::write(some, &mut bytes);
                 if bytes.len() >= PIECE_BYTES / 2 {
@@ -231,8 +231,8 @@ impl<T: LogValue> SpillLog<T> {
             T::read(&bytes, &mut values);
             return Ok(Cow::Owned(values));
         }
-        let place = self.held.partition_point(|(start, _)| *start <= range.start);
-        let found = self.held[..place].last().and_then(|(start, values)| {
+        let place = self.unwritten.partition_point(|(start, _)| *start <= range.start);
+        let found = self.unwritten[..place].last().and_then(|(start, values)| {
             let from = (range.start - start) as usize;
             values.get(from..from.checked_add(count)?)
         });
@@ -271,16 +271,16 @@ impl<T: LogValue> SpillLog<T> {
                 file.read_at(&mut bytes, at * T::BYTES as u64)?;
                 T::read(&bytes, &mut values);
                 at += more;
-                let whole: Result<usize, E> = take_whole(&values);
-                values.drain(..whole?);
+                let count: Result<usize, E> = take_whole(&values);
+                values.drain(..count?);
             }
         }
         let mut is_whole = values.is_empty();
-        let whole = at - values.len() as u64;
-        for (_, values) in &self.held {
+        let end = at - values.len() as u64;
+        for (_, values) in &self.unwritten {
             is_whole &= take_whole(values)? == values.len();
         }
-        if is_whole { Ok(()) } else { Err(self.damaged(whole).into()) }
+        if is_whole { Ok(()) } else { Err(self.damaged(end).into()) }
     }
 
     /// The error of missing values from a position on.

@@ -30,7 +30,7 @@ pub(super) struct MergedRuns<'a> {
     /// A heap whose first source has the first record.
     sources: Vec<RunReader>,
     /// Whether the record of the first source was returned.
-    given: bool,
+    is_returned: bool,
 }
 
 impl<'a> MergedRuns<'a> {
@@ -50,7 +50,7 @@ impl<'a> MergedRuns<'a> {
                 sources.push(source);
             }
         }
-        let mut merge = Self { file, sources, given: false };
+        let mut merge = Self { file, sources, is_returned: false };
         for at in (0..merge.sources.len() / 2).rev() {
             merge.sift_down(at);
         }
@@ -63,7 +63,7 @@ impl<'a> MergedRuns<'a> {
     /// # Errors
     /// [`SpillError::Io`], [`SpillError::Damaged`].
     pub(super) fn next(&mut self) -> Result<Option<(&[u8], RecordLayout)>, SpillError> {
-        if self.given {
+        if self.is_returned {
             if let Some(first) = self.sources.first_mut()
                 && !first.advance(self.file)?
             {
@@ -71,7 +71,7 @@ impl<'a> MergedRuns<'a> {
             }
             self.sift_down(0);
         }
-        self.given = true;
+        self.is_returned = true;
         Ok(self.sources.first().map(|source| (source.bytes(), source.layout)))
     }
 
@@ -134,8 +134,8 @@ impl RunReader {
         self.layout = RecordLayout::default();
         loop {
             let unread = self.buffer.len() - self.start;
-            let left = self.rest.end - self.rest.start;
-            if unread == 0 && left == 0 {
+            let remaining = self.rest.end - self.rest.start;
+            if unread == 0 && remaining == 0 {
                 return Ok(false);
             }
             let layout = parse(&self.buffer[self.start..]);
@@ -146,9 +146,10 @@ impl RunReader {
                 self.layout = layout;
                 return Ok(true);
             }
-            if (need - unread) as u64 > left {
-                let problem =
-                    format!("expected a record of {need} bytes, found {unread} and {left} more");
+            if (need - unread) as u64 > remaining {
+                let problem = format!(
+                    "expected a record of {need} bytes, found {unread} and {remaining} more"
+                );
                 let path = file.path().to_owned();
                 return Err(SpillError::Damaged { path, problem, folder: None });
             }
@@ -166,8 +167,8 @@ impl RunReader {
             self.buffer.shrink_to(size);
         }
         let old = self.buffer.len();
-        let left = self.rest.end - self.rest.start;
-        let more = ((size - old) as u64).min(left) as usize;
+        let remaining = self.rest.end - self.rest.start;
+        let more = ((size - old) as u64).min(remaining) as usize;
         self.buffer.reserve_exact(more);
         self.buffer.resize(old + more, 0);
         file.read_at(&mut self.buffer[old..], self.rest.start)?;
@@ -194,17 +195,17 @@ mod tests {
             file.append(&bytes).unwrap();
             let runs: Vec<_> = runs.into_iter().map(|(a, b)| a.min(b)..a.max(b)).collect();
             let total: u64 = runs.iter().map(|run| run.end - run.start).sum();
-            let mut given = 0;
+            let mut read_bytes = 0;
             let mut read = || -> Result<(), SpillError> {
                 let mut merge = MergedRuns::new(&file, &runs, buffer)?;
                 while let Some((bytes, layout)) = merge.next()? {
                     assert_eq!(bytes.len(), layout.end);
-                    given += bytes.len() as u64;
+                    read_bytes += bytes.len() as u64;
                 }
                 Ok(())
             };
             match read() {
-                Ok(()) => prop_assert_eq!(given, total),
+                Ok(()) => prop_assert_eq!(read_bytes, total),
                 Err(SpillError::Io { .. } | SpillError::Damaged { .. }) => {}
                 Err(error) => prop_assert!(false, "{}", error),
             }

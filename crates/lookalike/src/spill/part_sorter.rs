@@ -44,7 +44,7 @@ pub(crate) struct PartSorter {
 /// Numbers with the same upper bits.
 #[derive(Debug, Default)]
 struct ValuePart {
-    held: Vec<u128>,
+    values: Vec<u128>,
     written: Vec<Range<u64>>,
     len: usize,
     /// All numbers of the part, if they are too many to sort in memory.
@@ -56,20 +56,20 @@ impl PartSorter {
     /// `memory` bytes (at least some MiB), half of them for reading a part. Further numbers go to a
     /// file in `temp`. Numbers whose upper bits are not uniform take longer.
     pub(crate) fn new(temp: &Arc<TempSpace>, bits: u32, expected: u64, memory: usize) -> Self {
-        let held = (memory / 2).max(64 * LEAST_BLOCK);
-        let most_parts = MOST_PARTS.min((held / LEAST_BLOCK) as u64);
-        let wanted = expected / PART_VALUES + 1;
-        let parts = if wanted < most_parts { wanted.next_power_of_two() } else { most_parts };
+        let half = (memory / 2).max(64 * LEAST_BLOCK);
+        let most_parts = MOST_PARTS.min((half / LEAST_BLOCK) as u64);
+        let ideal = expected / PART_VALUES + 1;
+        let parts = if ideal < most_parts { ideal.next_power_of_two() } else { most_parts };
         let chosen_by = parts.ilog2().min(bits);
         let parts = 1_usize << chosen_by;
         Self {
             temp: Arc::clone(temp),
             shift: bits - chosen_by,
             parts: (0..parts).map(|_| ValuePart::default()).collect(),
-            most: held / parts / size_of::<u128>(),
+            most: half / parts / size_of::<u128>(),
             first: (expected / parts as u64 * 9 / 8) as usize + 64,
             // Sorting needs a second buffer.
-            most_sorted: held / 2 / size_of::<u128>(),
+            most_sorted: half / 2 / size_of::<u128>(),
             log: SpillLog::scratch(temp, "parts", 0),
         }
     }
@@ -90,11 +90,11 @@ impl PartSorter {
     pub(crate) fn push(&mut self, value: u128) -> Result<(), SpillError> {
         let last = self.parts.len() - 1;
         let at = ((value >> self.shift) as usize).min(last);
-        let held = &mut self.parts[at].held;
-        if held.len() == held.capacity() {
+        let values = &mut self.parts[at].values;
+        if values.len() == values.capacity() {
             return self.push_with_room(at, value);
         }
-        held.push(value);
+        values.push(value);
         Ok(())
     }
 
@@ -102,16 +102,16 @@ impl PartSorter {
     #[cold]
     fn push_with_room(&mut self, at: usize, value: u128) -> Result<(), SpillError> {
         let part = &mut self.parts[at];
-        let len = part.held.len();
+        let len = part.values.len();
         if len >= self.most {
-            let room = part.held.capacity();
-            part.written.push(self.log.append(take(&mut part.held))?);
+            let room = part.values.capacity();
+            part.written.push(self.log.append(take(&mut part.values))?);
             part.len += len;
-            part.held.reserve_exact(room);
+            part.values.reserve_exact(room);
         } else {
-            part.held.reserve_exact(len.max(self.first).min(self.most - len));
+            part.values.reserve_exact(len.max(self.first).min(self.most - len));
         }
-        part.held.push(value);
+        part.values.push(value);
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl PartSorter {
     /// [`SpillError::TempDir`] and [`SpillError::Io`].
     pub(crate) fn finish(mut self) -> Result<PartedValues, SpillError> {
         for part in self.parts.iter_mut().filter(|part| part.written.is_empty()) {
-            sort_values(&mut part.held);
+            sort_values(&mut part.values);
         }
         Ok(PartedValues { is_sorted: true, ..self.finish_parts()? })
     }
@@ -134,7 +134,7 @@ impl PartSorter {
     pub(crate) fn finish_parts(mut self) -> Result<PartedValues, SpillError> {
         let most_sorted = self.most_sorted;
         for part in &mut self.parts {
-            part.len += part.held.len();
+            part.len += part.values.len();
             if !part.written.is_empty() && part.len > most_sorted {
                 let memory = most_sorted * size_of::<u128>();
                 part.merged = Some(merged(part, &self.log, &self.temp, memory)?);
@@ -152,7 +152,7 @@ fn merged(
     memory: usize,
 ) -> Result<SortedValues, SpillError> {
     let mut sorter = ValueSorter::new(temp, memory);
-    sorter.append(&mut take(&mut part.held))?;
+    sorter.append(&mut take(&mut part.values))?;
     for range in &part.written {
         sorter.append(&mut log.range(range.clone())?.into_owned())?;
     }
@@ -197,7 +197,7 @@ impl PartedValues {
     }
 
     fn read(&self, parts: Range<usize>) -> PartReader<'_> {
-        PartReader { of: self, parts, merged: None, batch: Cow::default(), taken: 0 }
+        PartReader { of: self, parts, merged: None, batch: Cow::default(), returned: 0 }
     }
 
     /// Reads and sorts a part that was not merged.
@@ -206,7 +206,7 @@ impl PartedValues {
         for range in &part.written {
             values.extend_from_slice(&self.log.range(range.clone())?);
         }
-        values.extend_from_slice(&part.held);
+        values.extend_from_slice(&part.values);
         sort_values(&mut values);
         Ok(values)
     }
@@ -221,14 +221,14 @@ struct PartReader<'a> {
     merged: Option<Box<dyn Iterator<Item = Result<u128, SpillError>> + 'a>>,
     batch: Cow<'a, [u128]>,
     /// The number of values of the batch that were returned.
-    taken: usize,
+    returned: usize,
 }
 
 impl<'a> PartReader<'a> {
     /// Reads the next batch. Returns `false` at the end.
     fn next_batch(&mut self) -> Result<bool, SpillError> {
         self.batch = Cow::default();
-        self.taken = 0;
+        self.returned = 0;
         while self.batch.is_empty() {
             if let Some(merged) = &mut self.merged {
                 let piece: Result<Vec<u128>, SpillError> = merged.take(PIECE).collect();
@@ -245,7 +245,7 @@ impl<'a> PartReader<'a> {
             if let Some(merged) = &part.merged {
                 self.merged = Some(Box::new(merged.iter()));
             } else if part.written.is_empty() && of.is_sorted {
-                self.batch = Cow::Borrowed(&part.held);
+                self.batch = Cow::Borrowed(&part.values);
             } else {
                 self.batch = Cow::Owned(of.sorted(part)?);
             }
@@ -258,7 +258,7 @@ impl Iterator for PartReader<'_> {
     type Item = Result<u128, SpillError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.taken == self.batch.len() {
+        if self.returned == self.batch.len() {
             match self.next_batch() {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -269,8 +269,8 @@ impl Iterator for PartReader<'_> {
                 }
             }
         }
-        let value = self.batch.get(self.taken).copied()?;
-        self.taken += 1;
+        let value = self.batch.get(self.returned).copied()?;
+        self.returned += 1;
         Some(Ok(value))
     }
 }

@@ -113,7 +113,7 @@ impl Sorter {
         self.batch.sort();
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
-            none => none.insert(SpilledRuns::new(temp)?),
+            slot => slot.insert(SpilledRuns::new(temp)?),
         };
         let file = &spilled.file;
         let mut out = BufWriter::with_capacity(write_buffer(self.memory), file);
@@ -213,7 +213,7 @@ impl SortedRecords {
             SortedStorage::Memory(_) => None,
             SortedStorage::File { spilled, .. } => Some(spilled.file.path()),
         };
-        RecordCursor { state, path, given: 0 }
+        RecordCursor { state, path, read_count: 0 }
     }
 
     /// Iterates over copies of the records: key and payload. Ends after an error.
@@ -228,17 +228,17 @@ impl SortedRecords {
     }
 
     /// Iterates over the values that `decode` returns for key and payload. Ends after an error. If
-    /// `decode` returns `None`, the error says that the temporary file lacks a `what`.
+    /// `decode` returns `None`, the error says that the temporary file lacks an `item`.
     pub(crate) fn decoded<'s, T: 's>(
         &'s self,
-        what: &'static str,
+        item: &'static str,
         decode: impl Fn(&[u8], &[u8]) -> Option<T> + Send + 's,
     ) -> impl Iterator<Item = io::Result<T>> + Send + 's {
         let mut cursor = self.cursor();
         let next = move || {
             let Some((key, payload)) = cursor.next_record()? else { return Ok(None) };
             let value = decode(key, payload);
-            value.map(Some).ok_or_else(|| cursor.damaged(what))
+            value.map(Some).ok_or_else(|| cursor.damaged(item))
         };
         until_error(next).map(|record| record.map_err(SpillError::into_io))
     }
@@ -263,7 +263,7 @@ pub(crate) struct RecordCursor<'a> {
     /// The temporary file, if the records are in one.
     path: Option<&'a Path>,
     /// The number of records that were read.
-    given: u64,
+    read_count: u64,
 }
 
 #[derive(Debug)]
@@ -290,7 +290,7 @@ impl RecordCursor<'_> {
             let buffer = buffer_bytes(*memory, spilled.runs.len());
             self.state = CursorState::Merge(MergedRuns::new(&spilled.file, &spilled.runs, buffer)?);
         }
-        self.given += 1;
+        self.read_count += 1;
         match &mut self.state {
             CursorState::Memory { batch, at } => {
                 *at += 1;
@@ -303,10 +303,10 @@ impl RecordCursor<'_> {
         }
     }
 
-    /// The error if the record that was read last is not a valid `what`.
-    pub(crate) fn damaged(&self, what: &str) -> SpillError {
-        let position = self.path.map(|_| SpillPosition::Record(self.given.saturating_sub(1)));
-        SpillError::Altered { what: what.to_owned(), path: self.path.map(Path::to_owned), position }
+    /// The error if the record that was read last is not a valid `item`.
+    pub(crate) fn damaged(&self, item: &str) -> SpillError {
+        let position = self.path.map(|_| SpillPosition::Record(self.read_count.saturating_sub(1)));
+        SpillError::Altered { what: item.to_owned(), path: self.path.map(Path::to_owned), position }
     }
 }
 

@@ -66,8 +66,8 @@ impl TempSpace {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);
         }
-        let made = SpillFolder::temporary(&self.parent)?;
-        Ok(self.folder.get_or_init(|| Arc::new(made)))
+        let created = SpillFolder::temporary(&self.parent)?;
+        Ok(self.folder.get_or_init(|| Arc::new(created)))
     }
 
     /// Opens a file of an earlier run and truncates it to its first `len` bytes, which are known to

@@ -205,7 +205,7 @@ struct MergedValues<'a> {
     cursors: Vec<RunCursor<'a>>,
     batch: Vec<u128>,
     /// The number of values of the batch that were returned.
-    taken: usize,
+    returned: usize,
     has_failed: bool,
 }
 
@@ -238,18 +238,18 @@ impl<'a> MergedValues<'a> {
         let cursor =
             |run: &Range<u64>| RunCursor { rest: run.clone(), piece: Cow::default(), at: 0 };
         let cursors = runs.iter().map(cursor).collect();
-        Self { log, cursors, batch: Vec::new(), taken: 0, has_failed: false }
+        Self { log, cursors, batch: Vec::new(), returned: 0, has_failed: false }
     }
 
     fn next_batch(&mut self) -> Result<(), SpillError> {
         self.batch.clear();
-        self.taken = 0;
+        self.returned = 0;
         self.cursors.iter_mut().try_for_each(|cursor| cursor.load(self.log))?;
         let bound = self.cursors.iter().filter_map(RunCursor::bound).min();
         for cursor in &mut self.cursors {
             let rest = &cursor.piece[cursor.at..];
-            let below = |bound| rest.partition_point(|value| *value <= bound);
-            let count = bound.map_or(rest.len(), below);
+            let count_within = |bound| rest.partition_point(|value| *value <= bound);
+            let count = bound.map_or(rest.len(), count_within);
             self.batch.extend_from_slice(&rest[..count]);
             cursor.at += count;
         }
@@ -262,7 +262,7 @@ impl Iterator for MergedValues<'_> {
     type Item = Result<u128, SpillError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.taken == self.batch.len() {
+        if self.returned == self.batch.len() {
             if self.has_failed {
                 return None;
             }
@@ -272,8 +272,8 @@ impl Iterator for MergedValues<'_> {
                 return Some(Err(error));
             }
         }
-        let value = self.batch.get(self.taken).copied()?;
-        self.taken += 1;
+        let value = self.batch.get(self.returned).copied()?;
+        self.returned += 1;
         Some(Ok(value))
     }
 }

@@ -233,7 +233,7 @@ fn neighbours(
         return Ok(None);
     }
     similarities.sort_unstable_by(|a, b| f64::total_cmp(b, a));
-    let above = (documents.pairs / BACKGROUND_PAIRS) as usize;
+    let rank = (documents.pairs / BACKGROUND_PAIRS) as usize;
     let count = |has: &[bool]| has.iter().filter(|has| **has).count() as u64;
     Ok(Some(SettingProfile {
         setting: setting.clone(),
@@ -241,7 +241,7 @@ fn neighbours(
         with_neighbour: count(&has_neighbour),
         with_passage: count(&has_passage),
         pairs,
-        background: similarities.get(above).copied().unwrap_or(0.0),
+        background: similarities.get(rank).copied().unwrap_or(0.0),
     }))
 }
 
@@ -250,11 +250,11 @@ fn neighbours(
 /// least a tenth of all documents, and is well above the background. Among several, returns the
 /// first that finds 95 % of the maximum.
 pub fn better_setting(profiles: &[SettingProfile]) -> Option<&SettingProfile> {
-    let (used, others) = profiles.split_first()?;
+    let (used, alternatives) = profiles.split_first()?;
     if used.setting.job != SettingJob::InUse {
         return None;
     }
-    let better = || others.iter().filter(|profile| profile.is_better_than(used));
+    let better = || alternatives.iter().filter(|profile| profile.is_better_than(used));
     let most = better().map(|profile| profile.with_neighbour).max()? as f64;
     better().find(|profile| profile.with_neighbour as f64 >= NEARLY_MOST * most)
 }

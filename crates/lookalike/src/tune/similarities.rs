@@ -189,9 +189,12 @@ mod tests {
         let shares = [0.0, 0.5, 0.8, 0.81, 0.9, 0.91, 1.0];
         let quantiles = shares.map(|share| found.unrelated_quantile(share));
         assert_eq!(quantiles, [0.0, 0.0, 0.0, 0.25, 0.25, 0.75, 0.75]);
-        let none = SampleSimilarities::default();
+        let empty = SampleSimilarities::default();
         let expected = (0, 0.0, 0.0);
-        assert_eq!((none.pairs(), none.unrelated_mean(), none.unrelated_quantile(0.9)), expected);
+        assert_eq!(
+            (empty.pairs(), empty.unrelated_mean(), empty.unrelated_quantile(0.9)),
+            expected
+        );
     }
 
     #[test]

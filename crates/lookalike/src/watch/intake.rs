@@ -79,7 +79,7 @@ pub enum IntakeOutcome {
 
 impl IntakeOutcome {
     /// Nothing was read.
-    fn again() -> Self {
+    fn unread() -> Self {
         Self::Again { found: Vec::new(), skipped: Vec::new(), error: None }
     }
 }
@@ -174,12 +174,12 @@ impl FolderIntake {
         }
         let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
         let Ok(collection) = Collection::open(&paths, &self.reading) else {
-            return Ok(IntakeOutcome::again());
+            return Ok(IntakeOutcome::unread());
         };
         let listed: HashMap<&Path, Stamp> =
             files.iter().map(|(path, stamp)| (path.as_path(), *stamp)).collect();
         if collection.files().any(|(path, stamp)| listed.get(path) != Some(&stamp)) {
-            return Ok(IntakeOutcome::again());
+            return Ok(IntakeOutcome::unread());
         }
         let index = match open(&self.location, Access::Write { wait: self.options.wait }) {
             Ok(index) => index,
@@ -232,7 +232,7 @@ impl FolderIntake {
         let mut buffers = QueryBuffers::default();
         for (number, id, added) in new {
             let mut earlier = self.earlier(index, &mut *snapshot, &id, number, &mut buffers)?;
-            let first = earlier.first().map(|one| one.record.id.clone());
+            let first = earlier.first().map(|matched| matched.record.id.clone());
             let is_new_group = match &first {
                 None => false,
                 Some(first) => {
@@ -273,7 +273,7 @@ impl FolderIntake {
         };
         let answer = query_stored(snapshot, index.settings(), id, &request, buffers)?;
         let matches = answer.map(|(_, result)| result.matches).unwrap_or_default();
-        Ok(matches.into_iter().filter(|one| one.record.number < number).collect())
+        Ok(matches.into_iter().filter(|matched| matched.record.number < number).collect())
     }
 }
 

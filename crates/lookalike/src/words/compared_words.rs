@@ -63,7 +63,7 @@ impl ComparedWords {
     }
 
     /// Bytes of memory.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         self.text.capacity() + self.words.capacity() * size_of::<Range<u32>>()
     }
 

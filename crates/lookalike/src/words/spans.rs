@@ -138,13 +138,13 @@ fn aligned(
             let normal = words.of(c.encode_utf8(&mut bytes), normalization);
             rule.ranges(normal).next().is_none()
         };
-        let whole = start.1..end.1;
-        let inner = trimmed(text, whole.clone(), is_outside);
+        let outer = start.1..end.1;
+        let inner = trimmed(text, outer.clone(), is_outside);
         // A character that is not in a word may change an adjacent character.
         let part = &text[inner.clone()];
         let word = &normal[word];
         let is_found = part.contains(word) || words.of(part, normalization).contains(word);
-        if is_found { inner } else { whole }
+        if is_found { inner } else { outer }
     };
     let mut places: Vec<Range<usize>> = rule.ranges(normal).map(place).collect();
     // If two words share a piece, the first must not begin after the second.

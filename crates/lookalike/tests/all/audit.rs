@@ -197,8 +197,8 @@ fn truth(documents: &[(String, String)], params: &Params) -> BTreeSet<(String, S
 fn recall(truth: &BTreeSet<(String, String)>, found: impl Fn(&str, &str) -> bool) -> f64 {
     let ids: BTreeSet<&String> = truth.iter().flat_map(|(a, b)| [a, b]).collect();
     let shares = ids.iter().map(|id| {
-        let mine = || truth.iter().filter(|(a, b)| a == *id || b == *id);
-        mine().filter(|(a, b)| found(a, b)).count() as f64 / mine().count() as f64
+        let own_pairs = || truth.iter().filter(|(a, b)| a == *id || b == *id);
+        own_pairs().filter(|(a, b)| found(a, b)).count() as f64 / own_pairs().count() as f64
     });
     shares.sum::<f64>() / ids.len() as f64
 }
@@ -265,16 +265,16 @@ fn good_runs_have_full_recall() {
 fn threads_and_files_do_not_matter() {
     let mut documents = documents();
     let params = params(Some((2, 20)));
-    let one = files(&documents, 1);
-    let findings = run(&one, &params);
-    let first = neighbours(&one, &params, 100, 1);
+    let one_file = files(&documents, 1);
+    let findings = run(&one_file, &params);
+    let first = neighbours(&one_file, &params, 100, 1);
     let expected = by_pairs(&first, &findings);
     documents.reverse();
-    let many = files(&documents, 7);
+    let many_files = files(&documents, 7);
     for threads in [1, 3] {
-        let again = neighbours(&many, &params, 100, threads);
-        assert_eq!(again.inputs(), first.inputs());
-        assert_eq!(by_pairs(&again, &findings), expected);
+        let repeated = neighbours(&many_files, &params, 100, threads);
+        assert_eq!(repeated.inputs(), first.inputs());
+        assert_eq!(by_pairs(&repeated, &findings), expected);
     }
 }
 

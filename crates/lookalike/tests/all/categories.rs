@@ -56,8 +56,8 @@ fn agreement(set: &str, topics: Option<usize>) -> Option<f64> {
     let mut sizes = vec![0; model.categories().len() + 1];
     for (id, text, class) in &documents {
         let mut number = model.category(text, &mut buffers);
-        below += usize::from(model.get(number).is_some_and(|one| one.parent.is_some()));
-        while let Some(parent) = model.get(number).and_then(|one| one.parent) {
+        below += usize::from(model.get(number).is_some_and(|category| category.parent.is_some()));
+        while let Some(parent) = model.get(number).and_then(|category| category.parent) {
             number = parent;
         }
         sizes[number as usize] += 1;
@@ -77,7 +77,7 @@ fn agreement(set: &str, topics: Option<usize>) -> Option<f64> {
         "{set}: {} documents, {classified} of them with one class; {below} in categories below \
          topics, of which there are {}; adjusted Rand index of topics {rand:.3}",
         documents.len(),
-        model.categories().iter().filter(|one| one.parent.is_some()).count()
+        model.categories().iter().filter(|category| category.parent.is_some()).count()
     );
     for (category, size) in model.categories().iter().zip(&sizes[1..]) {
         if category.parent.is_none() {

@@ -31,7 +31,7 @@ fn builder(size: usize, threshold: f64) -> ParamsBuilder {
 fn plant(texts: &mut Vec<String>, excerpts: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::new(seed);
     let documents = texts.len() as u64;
-    let one = |i: usize| {
+    let cut_excerpt = |i: usize| {
         let length = 20 + random.below(101) as usize;
         let (origin, words) = loop {
             let origin = random.below(documents) as usize;
@@ -49,7 +49,7 @@ fn plant(texts: &mut Vec<String>, excerpts: usize, seed: u64) -> Vec<usize> {
         }
         (origin, excerpt.join(" "))
     };
-    let (origins, planted): (Vec<_>, Vec<_>) = (0..excerpts).map(one).unzip();
+    let (origins, planted): (Vec<_>, Vec<_>) = (0..excerpts).map(cut_excerpt).unzip();
     texts.extend(planted);
     origins
 }
@@ -114,11 +114,11 @@ fn all_found(mut texts: Vec<String>, builder: &ParamsBuilder) {
 #[test]
 fn planted_excerpts_are_all_found() {
     let mut random = SplitMix64::new(12);
-    let one = |_| {
+    let draw_text = |_| {
         let length = 150 + random.below(600);
         words(&mut random, length).join(" ")
     };
-    let texts = (0..if is_soak() { 30_000 } else { 8_000 }).map(one).collect();
+    let texts = (0..if is_soak() { 30_000 } else { 8_000 }).map(draw_text).collect();
     all_found(texts, &builder(5, 0.8));
 }
 
@@ -200,11 +200,11 @@ fn common_sentences_cause_few_comparisons() {
     // documents.
     let mut random = SplitMix64::new(7);
     let sentences: Vec<String> = (0..2_000).map(|_| words(&mut random, 12).join(" ")).collect();
-    let mut one = |_| {
+    let mut draw_text = |_| {
         let chosen = (0..10).map(|_| sentences[random.below(2_000) as usize].as_str());
         chosen.collect::<Vec<_>>().join(" ")
     };
-    let mut texts: Vec<String> = (0..1_000).map(&mut one).collect();
+    let mut texts: Vec<String> = (0..1_000).map(&mut draw_text).collect();
     texts.push(texts[0].split_whitespace().take(60).collect::<Vec<_>>().join(" "));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
@@ -219,11 +219,11 @@ fn forms_of_one_template_are_found() {
     // More documents than a counter can count. Two thirds are about as short as the template.
     let mut random = SplitMix64::new(8);
     let template = words(&mut random, 60).join(" ");
-    let mut one = |i: usize| {
+    let mut draw_text = |i: usize| {
         let entries = words(&mut random, if i.is_multiple_of(3) { 100 } else { 2 });
         format!("{template} {}", entries.join(" "))
     };
-    let texts: Vec<String> = (0..300).map(&mut one).collect();
+    let texts: Vec<String> = (0..300).map(&mut draw_text).collect();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("in.jsonl");
     write(&path, &texts);

@@ -94,8 +94,8 @@ fn check_match(found: &RunMatch, item: &str, document: &str, ngram: usize, case:
     assert!(a.len() >= ngram.min(words(item, case).len()));
     for (text, range, part) in [(item, in_item, &both[0]), (document, in_document, &both[1])] {
         let chars = range.chars.start as usize..range.chars.end as usize;
-        let taken: String = text.chars().skip(chars.start).take(chars.len()).collect();
-        assert_eq!(taken, *part);
+        let excerpt: String = text.chars().skip(chars.start).take(chars.len()).collect();
+        assert_eq!(excerpt, *part);
     }
 }
 
@@ -340,7 +340,8 @@ fn counts_do_not_require_listed_matches() {
         assert_eq!((verdict.covered as usize, verdict.documents as usize), expected);
     }
     for item in listed.with_matches().map(Result::unwrap) {
-        let documents: BTreeSet<&String> = item.matches.iter().map(|one| &one.document).collect();
+        let documents: BTreeSet<&String> =
+            item.matches.iter().map(|found| &found.document).collect();
         assert_eq!(documents.len() as u64, item.verdict.documents);
     }
     assert!(counted.with_matches().all(|item| item.unwrap().matches.is_empty()));
@@ -368,8 +369,8 @@ fn bad_input_is_named() {
     let corpus = write(folder.path(), "c", &["some words".to_owned()]);
     let empty = write(folder.path(), "e", &["…".to_owned(), String::new()]);
     let options = ContaminationOptions::new().unwrap();
-    let none = run(&corpus, &empty, &options);
-    assert!(matches!(none, Err(ContaminationError::NoWords { items: 2 })));
+    let result = run(&corpus, &empty, &options);
+    assert!(matches!(result, Err(ContaminationError::NoWords { items: 2 })));
     let same = run(&corpus, &corpus, &options);
     assert!(matches!(same, Err(ContaminationError::InBoth { .. })));
     #[cfg(unix)]

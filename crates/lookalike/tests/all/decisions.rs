@@ -183,8 +183,8 @@ fn decided_groups_match_the_definition() {
         let ids: Vec<String> = documents.iter().map(|(id, _)| id.clone()).collect();
         for measure in [Measure::Jaccard, Measure::Containment] {
             let base = options(measure, 0.5);
-            let none = Oracle::new(&documents, &[], &base.params, &Decisions::default());
-            let near: Vec<(usize, usize)> = none.pairs.keys().copied().collect();
+            let undecided = Oracle::new(&documents, &[], &base.params, &Decisions::default());
+            let near: Vec<(usize, usize)> = undecided.pairs.keys().copied().collect();
             let decisions = read(&draw(seed, 40, &ids, &near));
             let oracle = Oracle::new(&documents, &[], &base.params, &decisions);
             let decisions = Some(Arc::new(decisions));
@@ -254,8 +254,9 @@ fn check_references(seed: u64, decided: usize) {
     let ids: Vec<String> = references.iter().chain(&documents).map(|(id, _)| id.clone()).collect();
     for measure in [Measure::Jaccard, Measure::Containment] {
         for base in complete(measure, [0.5, 0.6, 0.8][seed as usize % 3]) {
-            let none = Oracle::new(&documents, &references, &base.params, &Decisions::default());
-            let near: Vec<(usize, usize)> = none.pairs.keys().copied().collect();
+            let undecided =
+                Oracle::new(&documents, &references, &base.params, &Decisions::default());
+            let near: Vec<(usize, usize)> = undecided.pairs.keys().copied().collect();
             let lines = draw(seed, decided, &ids, &near);
             let decisions = read(&lines);
             let oracle = Oracle::new(&documents, &references, &base.params, &decisions);
@@ -493,17 +494,17 @@ fn drawn_decisions(
 }
 
 fn decision_lines(drawn: &[DrawnDecision], texts: &BTreeMap<String, String>) -> String {
-    let line = |one: &DrawnDecision| {
-        let contents: Vec<String> = one
+    let line = |decision: &DrawnDecision| {
+        let contents: Vec<String> = decision
             .documents
             .iter()
-            .zip(&one.states)
+            .zip(&decision.states)
             .map(|(id, [_, is_current, _])| match texts.get(id) {
                 Some(text) if *is_current => Content::of(text.as_bytes()).to_string(),
                 _ => "0".repeat(64),
             })
             .collect();
-        let (judgment, documents, who) = (one.judgment, &one.documents, one.who);
+        let (judgment, documents, who) = (decision.judgment, &decision.documents, decision.who);
         serde_json::json!({
             "decision": judgment, "documents": documents, "contents": contents, "who": who,
         })
@@ -522,69 +523,73 @@ fn effects(drawn: &[DrawnDecision]) -> (u64, u64, Unapplied, Contradictions) {
     let mut kept: BTreeMap<String, &DrawnDecision> = BTreeMap::new();
     let mut contradictions = Vec::new();
     let lines = |a: u64, b: u64| [a.min(b), a.max(b)];
-    for one in drawn {
-        match (one.judgment, one.pair()) {
-            ("keep_all", _) => kept.extend(one.documents.iter().map(|id| (id.clone(), one))),
+    for decision in drawn {
+        match (decision.judgment, decision.pair()) {
+            ("keep_all", _) => {
+                kept.extend(decision.documents.iter().map(|id| (id.clone(), decision)));
+            }
             ("undecided", Some(pair)) => drop(pairs.remove(&pair)),
-            ("undecided", None) => drop(kept.remove(&one.documents[0])),
+            ("undecided", None) => drop(kept.remove(&decision.documents[0])),
             (_, Some(pair)) => {
-                let Some(earlier) = pairs.insert(pair.clone(), one) else { continue };
-                let are_people = earlier.who.is_some() && one.who.is_some();
-                let differ = earlier.who != one.who && earlier.judgment != one.judgment;
+                let Some(earlier) = pairs.insert(pair.clone(), decision) else { continue };
+                let are_people = earlier.who.is_some() && decision.who.is_some();
+                let differ = earlier.who != decision.who && earlier.judgment != decision.judgment;
                 if are_people
                     && differ
                     && earlier.pair_reason().is_none()
-                    && one.pair_reason().is_none()
+                    && decision.pair_reason().is_none()
                 {
-                    contradictions.push((lines(earlier.line, one.line), "two_people", pair));
+                    contradictions.push((lines(earlier.line, decision.line), "two_people", pair));
                 }
             }
             (_, None) => unreachable!(),
         }
     }
-    let in_force: BTreeSet<u64> = pairs.values().chain(kept.values()).map(|one| one.line).collect();
+    let in_force: BTreeSet<u64> =
+        pairs.values().chain(kept.values()).map(|decision| decision.line).collect();
     let mut unapplied = Unapplied::new();
     let mut applied = BTreeSet::new();
-    for (pair, one) in &pairs {
-        match one.pair_reason() {
-            Some(reason) => drop(unapplied.insert((one.line, reason), pair.to_vec())),
-            None => drop(applied.insert(one.line)),
+    for (pair, decision) in &pairs {
+        match decision.pair_reason() {
+            Some(reason) => drop(unapplied.insert((decision.line, reason), pair.to_vec())),
+            None => drop(applied.insert(decision.line)),
         }
     }
-    pairs.retain(|_, one| one.pair_reason().is_none());
-    kept.retain(|id, one| {
-        let place = one.documents.iter().position(|other| other == id).unwrap();
-        let reason = one.reason(place);
+    pairs.retain(|_, decision| decision.pair_reason().is_none());
+    kept.retain(|id, decision| {
+        let place = decision.documents.iter().position(|other| other == id).unwrap();
+        let reason = decision.reason(place);
         match reason {
-            Some(reason) => unapplied.entry((one.line, reason)).or_default().push(id.clone()),
-            None => drop(applied.insert(one.line)),
+            Some(reason) => unapplied.entry((decision.line, reason)).or_default().push(id.clone()),
+            None => drop(applied.insert(decision.line)),
         }
         reason.is_none()
     });
-    for (pair, one) in &pairs {
+    for (pair, decision) in &pairs {
         let is_kept = |id: &String| id.starts_with('r') || kept.contains_key(id);
-        if one.judgment == "duplicate" && pair.iter().all(is_kept) {
-            let keeping = pair.iter().filter_map(|id| kept.get(id)).map(|one| one.line).max();
-            let lines = lines(one.line, keeping.unwrap_or(one.line));
+        if decision.judgment == "duplicate" && pair.iter().all(is_kept) {
+            let keeping =
+                pair.iter().filter_map(|id| kept.get(id)).map(|decision| decision.line).max();
+            let lines = lines(decision.line, keeping.unwrap_or(decision.line));
             contradictions.push((lines, "both_kept", pair.clone()));
         }
-        if one.judgment == "duplicate" {
+        if decision.judgment == "duplicate" {
             continue;
         }
         // All documents that decisions `duplicate` connect with the first one.
         let mut reached = BTreeSet::from([pair[0].clone()]);
         let mut least = u64::MAX;
         for _ in 0..pairs.len() {
-            let duplicates = pairs.iter().filter(|(_, one)| one.judgment == "duplicate");
-            for (pair, one) in duplicates {
+            let duplicates = pairs.iter().filter(|(_, decision)| decision.judgment == "duplicate");
+            for (pair, decision) in duplicates {
                 if pair.iter().any(|id| reached.contains(id)) {
                     reached.extend(pair.iter().cloned());
-                    least = least.min(one.line);
+                    least = least.min(decision.line);
                 }
             }
         }
         if reached.contains(&pair[1]) {
-            contradictions.push((lines(one.line, least), "connected", pair.clone()));
+            contradictions.push((lines(decision.line, least), "connected", pair.clone()));
         }
     }
     contradictions.sort();
@@ -610,12 +615,17 @@ fn effects_of_decisions_follow_the_definition() {
         let counts = found.decisions.unwrap();
         let (in_force, applied, unapplied, contradictions) = effects(&drawn);
         assert_eq!((counts.in_force, counts.applied), (in_force, applied), "{round}\n{lines}");
-        let found = counts.unapplied.into_iter().map(|one| ((one.line, one.reason), one.documents));
+        let found = counts
+            .unapplied
+            .into_iter()
+            .map(|effect| ((effect.line, effect.reason), effect.documents));
         assert_eq!(found.collect::<Unapplied>(), unapplied, "{round}\n{lines}");
         let mut found: Contradictions = counts
             .contradictions
             .into_iter()
-            .map(|one| (one.lines, one.kind.name(), one.documents))
+            .map(|contradiction| {
+                (contradiction.lines, contradiction.kind.name(), contradiction.documents)
+            })
             .collect();
         found.sort();
         assert_eq!(found, contradictions, "{round}\n{lines}");

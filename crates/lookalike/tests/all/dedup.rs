@@ -364,11 +364,11 @@ fn text_files_are_listed_or_copied() {
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(value["note_jaccard"], 0.912_345);
     // A folder with content, an input, and a folder within an input are refused.
-    for (out, what) in
+    for (out, message) in
         [("kept", "not empty"), ("in/new", "lies in the input"), ("in", "is an input")]
     {
         let error = dedup(&inputs, &place.path(out), &options, None, &keep).unwrap_err();
-        assert!(error.to_string().contains(what), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
     let names = ["all.csv", "in", "kept", "kept.jsonl", "kept.txt"];
     assert_eq!(place.names(), names);

@@ -91,13 +91,14 @@ fn expected(texts: &Texts, grouping: Grouping) -> BTreeMap<String, (String, Stri
     };
     let sets: Vec<Vec<u64>> = texts.iter().map(&mut set).collect();
     let pairs = naive::all_pairs(&sets, Measure::Jaccard, 0.8);
-    let none = |_| false;
+    let is_reference = |_| false;
     let overlap =
         |a: u32, b: u32| Ok::<_, Infallible>(verify::overlap(&sets[a as usize], &sets[b as usize]));
     let duplicates = match grouping {
-        Grouping::Stars => stars_of_pairs(texts.len(), &pairs, &none, Measure::Jaccard),
+        Grouping::Stars => stars_of_pairs(texts.len(), &pairs, &is_reference, Measure::Jaccard),
         Grouping::Components => {
-            components_of_pairs(texts.len(), &pairs, &none, Measure::Jaccard, overlap).unwrap()
+            components_of_pairs(texts.len(), &pairs, &is_reference, Measure::Jaccard, overlap)
+                .unwrap()
         }
     };
     let id = |i: u32| format!("d{i:06}");

@@ -121,7 +121,7 @@ fn reading(options: &FindOptions) -> ReadOptions {
     ReadOptions { fields: options.fields(), ..ReadOptions::default() }
 }
 
-fn held(rows: impl DocumentRows + 'static, reading: &ReadOptions) -> Collection {
+fn collection_of(rows: impl DocumentRows + 'static, reading: &ReadOptions) -> Collection {
     let documents = InMemoryDocuments { name: "documents".to_owned(), rows: Arc::new(rows) };
     Collection::of_sides(Side::InMemory(&[documents]), Side::InMemory(&[]), reading).unwrap()
 }
@@ -172,7 +172,7 @@ fn in_memory_documents_match_file_documents() {
     let reading = reading(&options);
     let of_file = Collection::open(&[path], &reading).unwrap();
     let of_file = find::in_collection(&of_file, &options, &NoProgress).unwrap();
-    let collection = held(rows(count), &reading);
+    let collection = collection_of(rows(count), &reading);
     assert!(collection.stream().is_some(), "another run cannot read them");
     let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!(reported(&of_file), reported(&found));
@@ -182,14 +182,14 @@ fn in_memory_documents_match_file_documents() {
     let group = found.groups.iter().next().unwrap().unwrap();
     let text = found.text(group.keeper.document).unwrap();
     assert_eq!(Some(text), rows(count).0[group.keeper.document.0 as usize].1);
-    let mut again = 0;
+    let mut replayed = 0;
     let mut count_rows = |document: DocumentNumber, read: &lookalike::read::Document<'_>| {
         assert_eq!(read.id, format!("d{:05}", document.0));
-        again += 1;
+        replayed += 1;
         Ok::<_, FindError>(())
     };
     found.replay(&mut count_rows).unwrap();
-    assert_eq!(again, count);
+    assert_eq!(replayed, count);
 }
 
 /// Sets a memory limit. It includes the positions of the texts.
@@ -209,8 +209,8 @@ fn spooled_texts_match_in_memory_texts() {
         rows
     };
     let in_memory =
-        find::in_collection(&held(documents(), &reading), &options, &NoProgress).unwrap();
-    let collection = held(SpooledRows::new(documents(), None), &reading);
+        find::in_collection(&collection_of(documents(), &reading), &options, &NoProgress).unwrap();
+    let collection = collection_of(SpooledRows::new(documents(), None), &reading);
     assert!(collection.held_bytes() >= 8 * count as u64);
     let limited = limited(&options, 200 << 20);
     let found = find::in_collection(&collection, &limited, &NoProgress).unwrap();
@@ -236,8 +236,8 @@ fn minimum_memory_includes_held_documents() {
         other => panic!("expected an error of the memory, got {other:?}"),
     };
     // The limit is checked before the rows are read.
-    let least = refused(&held(rows(count), &reading), 1);
-    let collection = held(SpooledRows::new(rows(count), None), &reading);
+    let least = refused(&collection_of(rows(count), &reading), 1);
+    let collection = collection_of(SpooledRows::new(rows(count), None), &reading);
     let held_bytes = collection.held_bytes();
     assert!(held_bytes >= 8 * count as u64);
     assert_eq!(refused(&collection, least), least + held_bytes);
@@ -247,7 +247,7 @@ fn minimum_memory_includes_held_documents() {
 fn unreadable_spooled_text_is_not_skipped() {
     let options = FindOptions { threads: NonZeroUsize::MIN, ..options() };
     let reading = ReadOptions { skip_bad: true, ..reading(&options) };
-    let collection = held(SpooledRows::new(rows(30), Some(17)), &reading);
+    let collection = collection_of(SpooledRows::new(rows(30), Some(17)), &reading);
     let error = find::in_collection(&collection, &options, &NoProgress).err();
     assert!(matches!(error, Some(FindError::Read(ReadError::Spool { .. }))), "{error:?}");
 }
@@ -260,12 +260,12 @@ fn textless_rows_are_errors_or_listed() {
         rows.0[4].1 = None;
         rows
     };
-    let collection = held(without(), &reading(&options));
+    let collection = collection_of(without(), &reading(&options));
     match find::in_collection(&collection, &options, &NoProgress).err() {
         Some(FindError::Read(ReadError::BadRow(skipped))) => assert_eq!(skipped.line, Some(4)),
         other => panic!("{other:?}"),
     }
-    let collection = held(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
+    let collection = collection_of(without(), &ReadOptions { skip_bad: true, ..reading(&options) });
     let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!((found.counts.documents, found.counts.skipped), (9, 1));
 }
@@ -281,8 +281,8 @@ fn in_memory_inputs_and_references_combine() {
         Collection::of_sides(Side::InMemory(&a), Side::InMemory(&b), &reading).unwrap();
     let found = find::in_collection(&collection, &options, &NoProgress).unwrap();
     assert_eq!((found.counts.reference, found.counts.duplicates), (9, 9));
-    let none = Collection::of_sides(Side::InMemory(&[]), Side::InMemory(&b), &reading);
-    assert!(matches!(none.err(), Some(ReadError::NoInputs)));
+    let result = Collection::of_sides(Side::InMemory(&[]), Side::InMemory(&b), &reading);
+    assert!(matches!(result.err(), Some(ReadError::NoInputs)));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn cancelled_runs_end_in_every_stage() {
         let options = FindOptions { params, ..options() };
         let reading = reading(&options);
         let last = stopped_in(|until| {
-            find::in_collection(&held(rows(3_000), &reading), &options, until).map(drop)
+            find::in_collection(&collection_of(rows(3_000), &reading), &options, until).map(drop)
         });
         assert!(last.contains(&Stage::Prepare) && last.contains(&Stage::Decide), "{last:?}");
     }
@@ -303,14 +303,14 @@ fn cancelled_audits_end() {
     let params = Params::new(&ParamsBuilder::default()).unwrap();
     let reading = reading(&options());
     let how = AuditOptions { threads: NonZeroUsize::MIN, ..AuditOptions::default() };
-    let open = || Ok::<_, FindError>(held(rows(3_000), &reading));
+    let open = || Ok::<_, FindError>(collection_of(rows(3_000), &reading));
     let last = stopped_in(|until| true_neighbours(open, &params, &how, until).map(drop));
     assert_eq!((last.first(), last.last()), (Some(&Stage::Draw), Some(&Stage::Search)));
     // The work checks for interruption while it indexes the sample and before it compares each
     // document.
-    let whole = until(u64::MAX);
-    true_neighbours(open, &params, &how, &whole).unwrap();
-    assert!(whole.asked() > 3_000);
+    let uncancelled = until(u64::MAX);
+    true_neighbours(open, &params, &how, &uncancelled).unwrap();
+    assert!(uncancelled.checks() > 3_000);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn cancelled_samples_are_not_measured() {
     let reading = reading(&options());
     let rules = tune::usual_rules(Params::new(&ParamsBuilder::default()).unwrap().shingle());
     let last = stopped_in(|until| {
-        let sample = tune::sample(&held(rows(3_000), &reading), 300, 1, until)?;
+        let sample = tune::sample(&collection_of(rows(3_000), &reading), 300, 1, until)?;
         tune::measure(&sample.texts, &rules, until)?;
         Ok::<_, FindError>(())
     });

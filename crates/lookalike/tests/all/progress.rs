@@ -26,21 +26,21 @@ struct CountedStage {
 
 /// Records the progress of stages, and cancels the work at the n-th check.
 pub(crate) struct Until {
-    left: AtomicU64,
-    asked: AtomicU64,
+    remaining: AtomicU64,
+    checks: AtomicU64,
     stages: Mutex<Vec<CountedStage>>,
 }
 
 /// Cancels the work after this many checks.
 pub(crate) fn until(questions: u64) -> Until {
-    let (left, asked) = (AtomicU64::new(questions), AtomicU64::new(0));
-    Until { left, asked, stages: Mutex::new(Vec::new()) }
+    let (remaining, checks) = (AtomicU64::new(questions), AtomicU64::new(0));
+    Until { remaining, checks, stages: Mutex::new(Vec::new()) }
 }
 
 impl Until {
     /// Returns the number of checks.
-    pub(crate) fn asked(&self) -> u64 {
-        self.asked.load(Ordering::Relaxed)
+    pub(crate) fn checks(&self) -> u64 {
+        self.checks.load(Ordering::Relaxed)
     }
 
     /// Returns the stages so far.
@@ -56,13 +56,13 @@ impl Progress for Until {
     }
 
     fn advance(&self, done: u64) -> Result<(), Interruption> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.checks.fetch_add(1, Ordering::Relaxed);
         if let Some(last) = self.stages.lock().last_mut() {
             last.done += done;
         }
-        let less = |left: u64| left.checked_sub(1);
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        left.map(drop).map_err(|_| Interruption)
+        let less = |count: u64| count.checked_sub(1);
+        let remaining = self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        remaining.map(drop).map_err(|_| Interruption)
     }
 
     fn end(&self, stage: Stage, _: Duration) {
@@ -77,9 +77,9 @@ impl Progress for Until {
 /// it stopped.
 pub(crate) fn stopped_in<E: Into<Error>>(work: impl Fn(&Until) -> Result<(), E>) -> Vec<Stage> {
     let work = |until: &Until| work(until).map_err(E::into);
-    let whole = until(u64::MAX);
-    work(&whole).unwrap();
-    let questions = whole.asked();
+    let uncancelled = until(u64::MAX);
+    work(&uncancelled).unwrap();
+    let questions = uncancelled.checks();
     let mut last = Vec::new();
     for after in [0, 1, questions / 4, questions / 2, questions - 1] {
         let until = until(after);
@@ -110,14 +110,14 @@ fn open(path: &Path) -> Collection {
 
 /// Checks the progress of a complete run. Returns its stages.
 fn counted<E: Into<Error> + Debug>(run: impl Fn(&Until) -> Result<(), E>) -> Vec<CountedStage> {
-    let whole = until(u64::MAX);
-    run(&whole).unwrap();
-    let stages = whole.stages();
+    let uncancelled = until(u64::MAX);
+    run(&uncancelled).unwrap();
+    let stages = uncancelled.stages();
     for stage in &stages {
         assert!(stage.has_ended, "{stage:?}");
         assert!(stage.total.is_none_or(|total| total > 0 && stage.done == total), "{stage:?}");
     }
-    assert!(whole.asked() > 3);
+    assert!(uncancelled.checks() > 3);
     stopped_in(run);
     stages
 }

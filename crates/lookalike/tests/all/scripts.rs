@@ -1,4 +1,5 @@
-//! Spellings of one text in many scripts, with and without the normal forms that unify them.
+//! For each of many scripts, different spellings of the same text, compared with and without normal
+//! forms.
 #![cfg(feature = "scripts")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -36,7 +37,7 @@ fn found(documents: &[(String, &str)], form: Option<NormalForm>) -> (Findings, t
     (in_collection(&collection, &options, &NoProgress).unwrap(), folder)
 }
 
-/// Returns which cases have the expected result, and the unexpected pairs.
+/// Returns for each case whether its texts are a pair, and the wrong pairs.
 fn judged(cases: &[Value], form: Option<NormalForm>) -> (Vec<bool>, Vec<String>) {
     let text = |case: &Value, side: &str| case[side].as_str().unwrap().to_owned();
     let texts: Vec<(String, String)> = (0..)
@@ -97,11 +98,10 @@ fn spellings_match_and_other_texts_differ() {
 fn texts_have_their_known_answers() {
     for line in fixture("normalize_v1.txt").lines() {
         let [text, fold, unaccent]: [String; 3] = serde_json::from_str(line).unwrap();
-        for (form, wanted) in [(NormalForm::Fold, fold), (NormalForm::Unaccent, unaccent)] {
-            // The form of a normal form is itself, so both are one document.
+        for (form, expected) in [(NormalForm::Fold, fold), (NormalForm::Unaccent, unaccent)] {
             let documents = [("a".to_owned(), text.as_str())];
             let (findings, _folder) = found(&documents, Some(form));
-            assert_eq!(findings.text(DocumentNumber(0)).unwrap(), wanted, "{form} of {text:?}");
+            assert_eq!(findings.text(DocumentNumber(0)).unwrap(), expected, "{form} of {text:?}");
         }
     }
 }
@@ -136,7 +136,7 @@ fn normal_forms_keep_ascii_unchanged() {
 }
 
 #[test]
-fn run_reports_documents_changed_by_folding() {
+fn unfolded_run_counts_documents_for_folding() {
     let documents = [("مُحَمَّد", 3), ("plain words", 2), ("우리 집", 1)];
     let documents: Vec<(String, &str)> = (0..)
         .zip(documents.iter().flat_map(|(text, n)| std::iter::repeat_n(*text, *n)))
@@ -152,7 +152,7 @@ fn run_reports_documents_changed_by_folding() {
 }
 
 #[test]
-fn equal_wordless_texts_are_named() {
+fn copies_without_tokens_are_reported() {
     let documents =
         [("d", "🙂🙂"), ("a", "!!!"), ("b", "🙂🙂"), ("c", ""), ("e", ""), ("f", "🙂🙃")];
     let documents: Vec<(String, &str)> =

@@ -56,9 +56,9 @@ fn collection(rows: &[Row], reference: &[Row], options: &FindOptions) -> Collect
         vec![InMemoryDocuments { name: "documents".to_owned(), rows }]
     };
     let reading = ReadOptions { fields: options.fields(), ..ReadOptions::default() };
-    let (documents, held) = (side(rows), side(reference));
-    let held = if reference.is_empty() { &[] } else { &held[..] };
-    Collection::of_sides(Side::InMemory(&documents), Side::InMemory(held), &reading).unwrap()
+    let (documents, references) = (side(rows), side(reference));
+    let references = if reference.is_empty() { &[] } else { &references[..] };
+    Collection::of_sides(Side::InMemory(&documents), Side::InMemory(references), &reading).unwrap()
 }
 
 /// Returns random texts with the ids d000000, d000001, ….
@@ -270,9 +270,9 @@ fn by_component(
 
 /// Returns the checks of documents.
 fn checks_of(rows: &[Row], options: &FindOptions) -> Vec<Option<u64>> {
-    let one = NonZeroU32::MIN;
+    let one_part = NonZeroU32::MIN;
     let check = |row: &Row| {
-        let mut collector = KeyCollector::new(options, one).unwrap();
+        let mut collector = KeyCollector::new(options, one_part).unwrap();
         let opened = collection(std::slice::from_ref(row), &[], options);
         let division = Division { tasks: 1, parts: 1, node_bits: 64, seed: 0 };
         let mut sink = KeySink { collector: &mut collector, division, reference: false };
@@ -487,9 +487,10 @@ fn changed_or_missing_documents_are_errors() {
 
 /// Returns the check of each document by its node. Documents without a token have none.
 fn checks_by_node(sides: [&[Row]; 2], options: &FindOptions) -> HashMap<Node, u64> {
-    let one = NonZeroU32::MIN;
-    let rarest = || KeyCollector::screening(options, one, Arc::new(counters(sides[0], options)));
-    let mut collector = KeyCollector::new(options, one).unwrap_or_else(rarest);
+    let one_part = NonZeroU32::MIN;
+    let rarest =
+        || KeyCollector::screening(options, one_part, Arc::new(counters(sides[0], options)));
+    let mut collector = KeyCollector::new(options, one_part).unwrap_or_else(rarest);
     let division = Division { tasks: 1, parts: 1, node_bits: 64, seed: 0 };
     for (rows, reference) in sides.into_iter().zip([false, true]) {
         let opened = collection(rows, &[], options);

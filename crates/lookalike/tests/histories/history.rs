@@ -105,23 +105,23 @@ impl Model {
     fn decide(&mut self, index: &Index, line: &str) {
         let read = decisions::read(line.as_bytes(), Path::new("a line")).unwrap();
         let (now, seen) = ("2026-01-01T00:00:00Z", Some(u64::MAX));
-        let read = read.into_iter().map(|one| ReviewDecision { seen, ..one }).collect();
+        let read = read.into_iter().map(|decision| ReviewDecision { seen, ..decision }).collect();
         let added = decisions::add_to_index(index, read, now, UnknownDocuments::Keep).unwrap();
         let stored = decisions::of_index(index, added.last - 1).unwrap();
         self.decisions.extend(stored.iter().map(ReviewDecision::to_json));
     }
 
-    fn put(&mut self, id: String, said: Said) {
-        let same = |before: &Said| before.fingerprint == said.fingerprint;
+    fn put(&mut self, id: String, document: Said) {
+        let same = |before: &Said| before.fingerprint == document.fingerprint;
         if !self.documents.get(&id).is_some_and(same) {
             self.duplicates.retain(|_, keeper| *keeper != id);
         }
         self.duplicates.remove(&id);
         let versions = self.versions.entry(id.clone()).or_default();
-        if versions.last() != Some(&said.text) {
-            versions.push(said.text.clone());
+        if versions.last() != Some(&document.text) {
+            versions.push(document.text.clone());
         }
-        self.documents.insert(id, said);
+        self.documents.insert(id, document);
     }
 
     fn remove(&mut self, id: &str) {
@@ -158,7 +158,7 @@ impl Model {
             assert_eq!(snapshot.group_sizes(&[number]).unwrap(), [1 + own], "{id}");
             if index.settings().originals.is_some() {
                 let versions = snapshot.versions(id).unwrap().into_iter();
-                let originals = versions.map(|one| snapshot.original(&one).unwrap());
+                let originals = versions.map(|version| snapshot.original(&version).unwrap());
                 let texts = originals.map(|bytes| String::from_utf8(bytes).unwrap());
                 assert_eq!(texts.collect::<Vec<_>>(), self.versions[id], "{id}");
             }
@@ -171,7 +171,7 @@ impl Model {
     pub(crate) fn write_documents(&self, folder: &Path) -> PathBuf {
         let path = folder.join("survivors.jsonl");
         let mut all: Vec<_> = self.documents.iter().collect();
-        all.sort_by_key(|(_, said)| said.at);
+        all.sort_by_key(|(_, document)| document.at);
         let mut file = std::fs::File::create(&path).unwrap();
         for (id, Said { text, year, .. }) in all {
             writeln!(file, "{}", json!({"id": id, "text": text, "year": year})).unwrap();
@@ -235,7 +235,7 @@ pub(crate) fn applied(
         model.decide(&index, &line);
     }
     let fields = DocumentFields { added: 1, expires: Some(5), ..DocumentFields::default() };
-    let gone = preparer.document("gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
-    index.write(&[Change::Put(gone.entry())]).unwrap();
+    let expired = preparer.document("gone", "f1w0 f1w1 f1w2 f1w3 f1w4 f1w5 f1w6", fields);
+    index.write(&[Change::Put(expired.entry())]).unwrap();
     (index, model)
 }

@@ -64,15 +64,21 @@ struct Effects {
 
 /// Compares the groups of an index with a new run, without and with decisions. The log of the index
 /// and the file must contain the same decisions.
-fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effects: &mut Effects) {
+fn hold(
+    index: &Index,
+    folder: &Path,
+    model: &history::Model,
+    context: &str,
+    effects: &mut Effects,
+) {
     let (documents, lines) = (model.write_documents(folder), model.write_decisions(folder));
     let of_file = Decisions::new(decisions::read_file(&lines).unwrap());
     let of_index = Decisions::new(decisions::of_index(index, 0).unwrap());
-    assert_eq!(of_file, of_index, "{what}");
+    assert_eq!(of_file, of_index, "{context}");
     for options in variants(index) {
-        let what = format!("{what} {} {}", options.params, options.keep);
-        let run = |made: &Decisions, in_index: bool| {
-            let decisions = (!made.is_empty()).then(|| Arc::new(made.clone()));
+        let context = format!("{context} {} {}", options.params, options.keep);
+        let run = |judged: &Decisions, in_index: bool| {
+            let decisions = (!judged.is_empty()).then(|| Arc::new(judged.clone()));
             let options = FindOptions { decisions, ..options.clone() };
             let found = if in_index {
                 groups(index, &options, 10, &NoProgress).unwrap()
@@ -81,16 +87,16 @@ fn hold(index: &Index, folder: &Path, model: &history::Model, what: &str, effect
             };
             (reported(&found, &options), found)
         };
-        let none = Decisions::default();
-        let [(fresh, _), (same, undecided)] = [false, true].map(|place| run(&none, place));
+        let no_decisions = Decisions::default();
+        let [(fresh, _), (same, undecided)] = [false, true].map(|place| run(&no_decisions, place));
         let (decided_fresh, _) = run(&of_file, false);
         let (decided_same, found) = run(&of_index, true);
-        assert!(!undecided.groups.is_empty() && !decided_same.contains("gone"), "{what}");
+        assert!(!undecided.groups.is_empty() && !decided_same.contains("gone"), "{context}");
         // All records of a file have the path of the file, but each document of an index has its id
         // as path.
         if !options.keep.to_string().contains("path") {
-            assert_eq!(same, fresh, "{what}");
-            assert_eq!(decided_same, decided_fresh, "{what}");
+            assert_eq!(same, fresh, "{context}");
+            assert_eq!(decided_same, decided_fresh, "{context}");
         }
         let counts = found.decisions.as_ref().unwrap();
         effects.applied += counts.applied;
@@ -164,8 +170,8 @@ fn postgres_history_equals_a_fresh_run() {
         *url.borrow_mut() = server.fresh();
         create(&IndexLocation::Postgres(url.borrow().clone()), settings).unwrap()
     };
-    let again = |index: Index, _: &Path| {
+    let reopen = |index: Index, _: &Path| {
         opened_again(index, &IndexLocation::Postgres(url.borrow().clone()))
     };
-    histories("PostgreSQL", make, again);
+    histories("PostgreSQL", make, reopen);
 }

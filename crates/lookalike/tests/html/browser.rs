@@ -118,9 +118,9 @@ impl Browser {
         let ask = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true,
         });
-        let mut given = self.call("Runtime.evaluate", &ask);
-        assert!(given["exceptionDetails"].is_null(), "{expression}: {given}");
-        given["result"]["value"].take()
+        let mut reply = self.call("Runtime.evaluate", &ask);
+        assert!(reply["exceptionDetails"].is_null(), "{expression}: {reply}");
+        reply["result"]["value"].take()
     }
 
     /// Waits until an expression is true.

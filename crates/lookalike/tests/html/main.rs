@@ -95,14 +95,14 @@ fn it_is_complete_searched_and_opened() {
 fn hostile_texts_are_texts() {
     let Some(mut browser) = Browser::start() else { return };
     browser.open(&made::page("hostile.html", 60));
-    let shown: Vec<String> =
+    let texts: Vec<String> =
         serde_json::from_value(browser.evaluate(
             "Array.from(document.querySelectorAll('#list .id')).map(id => id.textContent)",
         ))
         .unwrap();
-    assert_eq!(shown[0], format!("{} 0", HOSTILE[0]));
-    assert_eq!(shown[2], "nul\\u{0} bell\\u{7} escape\\u{1b}[31m \\r\\n\\t end 2");
-    assert!(shown[3].starts_with("\\u{202e}txt.exe \\u{200f}right"), "{}", shown[3]);
+    assert_eq!(texts[0], format!("{} 0", HOSTILE[0]));
+    assert_eq!(texts[2], "nul\\u{0} bell\\u{7} escape\\u{1b}[31m \\r\\n\\t end 2");
+    assert!(texts[3].starts_with("\\u{202e}txt.exe \\u{200f}right"), "{}", texts[3]);
     for (at, hostile) in HOSTILE.into_iter().enumerate() {
         // A field of one line accepts no line ends.
         let line = hostile.split('\r').next().unwrap();

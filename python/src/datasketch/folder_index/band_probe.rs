@@ -77,38 +77,39 @@ struct BandProbe {
     signature: Vec<u32>,
     /// The positions of the bands whose length and form fit the index. The
     /// search skips other bands.
-    asked: Vec<usize>,
+    positions: Vec<usize>,
 }
 
 impl BandProbe {
     fn new<B: AsRef<[u8]>>(settings: &IndexSettings, bands: &[(usize, B)]) -> Self {
         let rows = settings.rows;
         let mut signature = vec![0; settings.num_hashes];
-        let mut asked = Vec::new();
+        let mut positions = Vec::new();
         let mut packed = Vec::new();
         for (at, band) in bands {
             packed.clear();
             let sketches = settings.sketches.as_ref();
-            let fits = sketches.is_some_and(|one| one.pack(band.as_ref(), &mut packed).is_ok());
+            let fits =
+                sketches.is_some_and(|settings| settings.pack(band.as_ref(), &mut packed).is_ok());
             // Skip a band of another length or form: no sketch of the index contains it.
             if let Some(place) = signature.get_mut(at * rows..(at + 1) * rows)
                 && fits
             {
                 place.copy_from_slice(&packed);
-                asked.push(*at);
+                positions.push(*at);
             }
         }
-        Self { signature, asked }
+        Self { signature, positions }
     }
 
     fn keys(&self, settings: &IndexSettings) -> Vec<u64> {
         let mut keys = Vec::new();
         bucket_keys(settings, &self.signature, &mut keys);
-        self.asked.iter().filter_map(|at| keys.get(*at).copied()).collect()
+        self.positions.iter().filter_map(|at| keys.get(*at).copied()).collect()
     }
 
     fn shares_a_band(&self, signature: &[u32], rows: usize) -> bool {
-        self.asked.iter().any(|at| {
+        self.positions.iter().any(|at| {
             let band = at * rows..(at + 1) * rows;
             self.signature.get(band.clone()) == signature.get(band)
         })

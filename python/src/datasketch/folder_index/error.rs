@@ -15,11 +15,11 @@ pub(super) enum SketchIndexError {
     /// The folder contains an index of documents.
     Documents,
     /// The parent of the new folder does not exist.
-    NoPlace { above: String },
+    NoPlace { parent: String },
     /// The keys are pickles of another process, which must not be loaded.
     Pickles,
     /// The index was created with other settings.
-    Mismatch { what: &'static str, has: String, asked: String },
+    Mismatch { setting: &'static str, has: String, requested: String },
     /// The sketch has another scheme.
     Scheme { known: Option<String>, got: String },
     /// The sketch has another number of bands.
@@ -59,8 +59,8 @@ impl SketchIndexError {
                 "{name} is an index of documents, expected one of sketches, or nothing yet: open \
                  it with lookalike.Index.open, or use another path"
             )),
-            Self::NoPlace { above } => StoreError::new_err(format!(
-                "cannot create {name}: {above} is not a folder, or the path names nothing in it; \
+            Self::NoPlace { parent } => StoreError::new_err(format!(
+                "cannot create {name}: {parent} is not a folder, or the path names nothing in it; \
                  create the folder first, or use another path"
             )),
             Self::Pickles => StoreError::new_err(format!(
@@ -69,9 +69,9 @@ impl SketchIndexError {
                  storage_config={{\"type\": \"lookalike\", \"path\": {name:?}, \"allow_pickle\": \
                  True}}"
             )),
-            Self::Mismatch { what, has, asked } => MismatchError::new_err(format!(
-                "{name} was made with {what} {has}, got {asked}: open it with {what} {has}, or use \
-                 another path"
+            Self::Mismatch { setting, has, requested } => MismatchError::new_err(format!(
+                "{name} was made with {setting} {has}, got {requested}: open it with \
+                 {setting} {has}, or use another path"
             )),
             Self::Scheme { known, got } => scheme(name, known.as_deref(), &got),
             Self::Bands { expected, got } => {

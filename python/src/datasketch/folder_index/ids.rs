@@ -60,10 +60,10 @@ impl Key {
         if got <= most {
             return Ok(known);
         }
-        let shown = keys(key.py())?.call_method1("shown", (key,))?;
+        let key_text = keys(key.py())?.call_method1("shown", (key,))?;
         Err(DocumentError::new_err(format!(
-            "the key {shown} takes {got} bytes, expected at most {most} where keys are kept in a \
-             folder: use a shorter one, such as a hash of it"
+            "the key {key_text} takes {got} bytes, expected at most {most} where keys are kept in \
+             a folder: use a shorter one, such as a hash of it"
         )))
     }
 }

@@ -57,13 +57,13 @@ impl FolderLsh {
     /// # Errors
     /// `StoreError` in a forked process.
     fn sketch_index(&self) -> PyResult<&SketchIndex> {
-        let here = std::process::id();
+        let pid = std::process::id();
         // Checked before locking: another thread may have held a lock when the process forked.
         match &self.sketch_index {
-            Some(sketch_index) if self.process == here => Ok(sketch_index),
+            Some(sketch_index) if self.process == pid => Ok(sketch_index),
             _ => Err(StoreError::new_err(format!(
-                "cannot use {} in process {here}, which was forked from process {} that opened \
-                 it; open it again in process {here}, with 'readonly': True if another process \
+                "cannot use {} in process {pid}, which was forked from process {} that opened \
+                 it; open it again in process {pid}, with 'readonly': True if another process \
                  writes, and close it before the fork or start processes with spawn",
                 self.name, self.process
             ))),
@@ -80,17 +80,17 @@ impl FolderLsh {
         py.detach(|| work(sketch_index)).map_err(|refused| refused.reported(&self.name))
     }
 
-    /// Runs long work on another thread while this thread checks for signals. Returns `nothing` if
+    /// Runs long work on another thread while this thread checks for signals. Returns `fallback` if
     /// the folder does not exist yet.
     fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        nothing: T,
+        fallback: T,
         work: impl FnOnce(&open_folder::OpenFolder) -> Result<T, lookalike::store::IndexError>
         + Send
         + 'static,
     ) -> PyResult<T> {
-        let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(nothing) };
+        let Some(open) = self.detached(py, SketchIndex::settled)? else { return Ok(fallback) };
         interruptible(py, move || work(&open))?.map_err(|error| reported(error, &self.name))
     }
 
@@ -456,8 +456,8 @@ impl Drop for FolderLsh {
         let sketch_index = Mutex::new(Some(sketch_index));
         let take = || sketch_index.lock().take();
         let _ = Python::try_attach(|py| {
-            let done = py.detach(|| take().map_or(Ok(()), |sketch_index| sketch_index.close()));
-            match done {
+            let result = py.detach(|| take().map_or(Ok(()), |sketch_index| sketch_index.close()));
+            match result {
                 Ok(()) => {}
                 Err(refused) => refused.reported(&self.name).write_unraisable(py, None),
             }

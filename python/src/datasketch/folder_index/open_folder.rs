@@ -17,18 +17,18 @@ pub(super) struct OpenFolder {
 pub(super) fn records_of(snapshot: &mut dyn Snapshot, id: &str) -> Result<u32, IndexError> {
     let mut is_there =
         |at: u32| Ok::<bool, IndexError>(snapshot.number_of(&nth(id, at))?.is_some());
-    let mut there = 0;
+    let mut count = 0;
     let mut step = 1;
-    while there < MOST_REPEATS && is_there(there + step - 1)? {
-        there += step;
+    while count < MOST_REPEATS && is_there(count + step - 1)? {
+        count += step;
         step *= 2;
     }
     // At least one of the next `step` records is missing.
     while step > 1 {
         step /= 2;
-        if is_there(there + step - 1)? {
-            there += step;
+        if is_there(count + step - 1)? {
+            count += step;
         }
     }
-    Ok(there)
+    Ok(count)
 }

@@ -58,7 +58,7 @@ impl PendingChanges {
     }
 
     /// Releases the snapshot. While it exists, the database cannot truncate its write-ahead log.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn release_snapshot(&mut self) {
         self.snapshot = None;
     }
 
@@ -66,7 +66,7 @@ impl PendingChanges {
     /// use it again soon.
     pub(super) fn rest(&mut self) {
         if self.planned.is_empty() {
-            self.let_go();
+            self.release_snapshot();
         }
     }
 

@@ -90,8 +90,10 @@ impl IndexParameters {
             ("prepickle", pickled(sketches.prepickle), pickled(self.prepickle)),
             ("hashfunc", name(&sketches.hashfunc), name(&self.hashfunc)),
         ];
-        match pairs.into_iter().find(|(_, has, asked)| has != asked) {
-            Some((what, has, asked)) => Err(SketchIndexError::Mismatch { what, has, asked }),
+        match pairs.into_iter().find(|(_, has, requested)| has != requested) {
+            Some((setting, has, requested)) => {
+                Err(SketchIndexError::Mismatch { setting, has, requested })
+            }
             None => Ok(()),
         }
     }
@@ -112,7 +114,7 @@ impl SketchIndex {
     ) -> Result<Self, SketchIndexError> {
         let slot = match folder.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound && !is_read_only => {
-                look_above(&folder)?;
+                check_parent(&folder)?;
                 IndexSlot::Nothing
             }
             _ => IndexSlot::Open(Arc::new(opened(&folder, &expected, is_read_only)?)),
@@ -256,12 +258,12 @@ impl SketchIndex {
     /// As [`commit`](Self::commit). The index is closed nevertheless.
     pub(super) fn close(&self) -> Result<(), SketchIndexError> {
         let mut waiting = self.writing.lock();
-        let done = self.write(&mut waiting);
+        let result = self.write(&mut waiting);
         let before = std::mem::replace(&mut *self.slot.lock(), IndexSlot::Closed);
         drop(before);
-        match done {
+        match result {
             Err(SketchIndexError::Closed) => Ok(()),
-            done => done,
+            result => result,
         }
     }
 
@@ -321,9 +323,9 @@ impl SketchIndex {
     fn write(&self, waiting: &mut PendingChanges) -> Result<(), SketchIndexError> {
         let waiting = std::mem::take(waiting);
         let count = waiting.planned.len();
-        let done = if count == 0 { Ok(()) } else { self.write_changes(waiting) };
+        let result = if count == 0 { Ok(()) } else { self.write_changes(waiting) };
         self.waits.store(false, Ordering::Release);
-        done.map_err(|error| match error {
+        result.map_err(|error| match error {
             SketchIndexError::Index(error) => SketchIndexError::Undone { error, count },
             error => error,
         })
@@ -339,7 +341,7 @@ impl SketchIndex {
             }
             None => Some(0_u64.saturating_add_signed(waiting.repeated)),
         };
-        waiting.let_go();
+        waiting.release_snapshot();
         let mut metadata = Metadata::new();
         let mut changes: Vec<Change<'_>> =
             waiting.planned.iter().map(|planned| planned.change(now)).collect();
@@ -360,7 +362,7 @@ impl SketchIndex {
         origin::record(&self.folder);
         self.allows_pickles.store(true, Ordering::Release);
         let opened = folder::open(&self.folder, Access::Write { wait: PATIENCE });
-        let (slot, done) = match opened {
+        let (slot, result) = match opened {
             Ok(backend) => {
                 let settings = Arc::clone(settings);
                 (IndexSlot::Open(Arc::new(OpenFolder { backend, settings })), Ok(()))
@@ -369,7 +371,7 @@ impl SketchIndex {
             Err(error) => (IndexSlot::Closed, Err(SketchIndexError::Left { error })),
         };
         *self.slot.lock() = slot;
-        done
+        result
     }
 }
 
@@ -406,12 +408,12 @@ fn entry<'a>(
 }
 
 /// Checks that the parent of a new folder exists, and that the path names a folder in it.
-fn look_above(folder: &Path) -> Result<(), SketchIndexError> {
-    let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
-    let is_there = above.is_none_or(Path::is_dir);
+fn check_parent(folder: &Path) -> Result<(), SketchIndexError> {
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let is_there = parent.is_none_or(Path::is_dir);
     if folder.file_name().is_none() || !is_there {
-        let above = above.unwrap_or(folder).display().to_string();
-        return Err(SketchIndexError::NoPlace { above });
+        let parent = parent.unwrap_or(folder).display().to_string();
+        return Err(SketchIndexError::NoPlace { parent });
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(super) fn benchmark(
     reading: &ReadOptions,
 ) -> Result<Vec<BenchmarkSide>, CommandError> {
     let items = side(against, reading)?;
-    if let [field, others @ ..] = fields {
+    if let [field, other_fields @ ..] = fields {
         if let InputSide::Index(index) = &items.documents {
             return Err(CommandError::Usage(format!(
                 "--against-field {field} cannot be used with an index, which stores one text for \
@@ -43,7 +43,7 @@ pub(super) fn benchmark(
                 index.shown()
             )));
         }
-        if !others.is_empty() {
+        if !other_fields.is_empty() {
             refuse_streams(against.iter(), "a search with several --against-field")?;
         }
         let side =

@@ -62,11 +62,11 @@ pub(super) fn print(
         write_written(&mut err, args, (out, replaced), written, findings.counts.duplicates)?;
         left_out(&mut err, args, findings, *is_folder)?;
     }
-    for (what, path) in
+    for (label, path) in
         [("removed", &args.result.removed), ("skipped", &args.result.common.skipped)]
     {
         if let Some(path) = path {
-            written_files.line(&mut err, what, path)?;
+            written_files.line(&mut err, label, path)?;
         }
     }
     summary.write(&mut err)
@@ -90,11 +90,11 @@ fn write_written(
     if args.reading.unit() != TextUnit::Document {
         let units = count(duplicates, "duplicate");
         let changed = thousands(written.changed);
-        let gone = count(written.removed, "document");
+        let emptied = count(written.removed, "document");
         return writeln!(
             err,
             "written: {out}{files}: {kept}, {changed} of them without some units; left out: \
-             {units}, and {gone} without any other unit{}",
+             {units}, and {emptied} without any other unit{}",
             dropped(written)
         );
     }
@@ -103,10 +103,10 @@ fn write_written(
         return writeln!(err, "annotated: {out}{files}: {kept} kept, {removed} marked{dropped}");
     }
     writeln!(err, "written: {out}{files}: {kept}; {removed} left out{dropped}")?;
-    let others = &written.others;
-    if others.files + others.links > 0 {
-        let files = count(others.files, "file");
-        let links = count(others.links, "link");
+    let other_files = &written.others;
+    if other_files.files + other_files.links > 0 {
+        let files = count(other_files.files, "file");
+        let links = count(other_files.links, "link");
         writeln!(err, "  copied unchanged: {files} without a document and {links}")?;
     }
     Ok(())
@@ -144,7 +144,7 @@ fn left_out(
 }
 
 fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io::Result<()> {
-    let (done, to) = args.result.actions.verb();
+    let (action, to) = args.result.actions.verb();
     if let Some(ActionCounts { done: number, bytes, unsuitable, failed }) = &outcome.acted {
         let files = count(*number, "file");
         let bytes = count(*bytes, "byte");
@@ -153,18 +153,18 @@ fn actions(err: &mut impl Write, args: &DedupArgs, outcome: &FileOutcome) -> io:
         if *number == 0 {
             let would_be = if args.result.dry_run { "would be " } else { "" };
             if !args.result.common.quiet {
-                writeln!(err, "no file {would_be}{done}")?;
+                writeln!(err, "no file {would_be}{action}")?;
             }
         } else if args.result.dry_run {
-            writeln!(err, "would be {done}{to}: {files}, {bytes}")?;
+            writeln!(err, "would be {action}{to}: {files}, {bytes}")?;
         } else if !args.result.common.quiet {
-            writeln!(err, "{done}{to}: {files}, {bytes}")?;
+            writeln!(err, "{action}{to}: {files}, {bytes}")?;
         }
         if let Some(path) = &outcome.undo {
             writeln!(err, "undo: sh {}", one_line(&shell_word(path)))?;
         }
         for files in [failed, unsuitable, &outcome.found.refused] {
-            list(err, &format!("not {done}"), files)?;
+            list(err, &format!("not {action}"), files)?;
         }
     }
     if let Some(path) = &args.result.actions.script {
@@ -193,13 +193,13 @@ fn shell_word(path: &Path) -> String {
 }
 
 /// The first files of a list, each with the reason.
-fn list(err: &mut impl Write, what: &str, files: &[RefusedFile]) -> io::Result<()> {
+fn list(err: &mut impl Write, label: &str, files: &[RefusedFile]) -> io::Result<()> {
     for (path, why) in files.iter().take(NAMED_FILES) {
         let path = path.to_string_lossy();
-        writeln!(err, "{what}: {}: {}", one_line(&path), one_line(why))?;
+        writeln!(err, "{label}: {}: {}", one_line(&path), one_line(why))?;
     }
     if let Some(more) = files.len().checked_sub(NAMED_FILES).filter(|more| *more > 0) {
-        writeln!(err, "{what}: {more} more")?;
+        writeln!(err, "{label}: {more} more")?;
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ pub(in crate::cmd) struct FindOutputArgs {
     pub(super) csv: CsvArgs,
 
     #[command(flatten)]
-    pub(super) whole: WholeRunArgs,
+    pub(super) whole_run: WholeRunArgs,
 
     /// Show at most N groups, 0 shows all [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]

@@ -48,7 +48,7 @@ impl AuditSampleArgs {
         progress: &dyn Progress,
     ) -> Result<Option<Audit>, AuditError> {
         let Some(sample) = self.audit else { return Ok(None) };
-        let how = AuditOptions {
+        let options = AuditOptions {
             sample,
             seed: self.audit_seed,
             confidence: self.confidence,
@@ -56,6 +56,6 @@ impl AuditSampleArgs {
             kernel: outcome.options.kernel,
             ..AuditOptions::default()
         };
-        outcome.audit(&how, progress).map(Some)
+        outcome.audit(&options, progress).map(Some)
     }
 }

@@ -26,11 +26,11 @@ pub(super) fn print(
     paths: &PrintedPaths,
 ) -> io::Result<NotShown> {
     let Summary { findings, options, .. } = *summary;
-    let stream = terminal::stdout().json_if(args.whole.json);
+    let stream = terminal::stdout().json_if(args.whole_run.json);
     let is_terminal = stream.is_terminal();
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     let mut not_shown = NotShown::default();
-    if args.whole.json {
+    if args.whole_run.json {
         json::summary(&mut out, findings, options, audit)?;
     } else if has_table(args) {
         not_shown = {
@@ -48,14 +48,14 @@ fn has_table(args: &FindOutputArgs) -> bool {
 }
 
 fn extent(limit: Option<usize>, terminal: bool) -> Extent {
-    let everything = limit == Some(0) || !terminal;
+    let is_complete = limit == Some(0) || !terminal;
     Extent {
         groups: match limit {
             Some(0) => None,
             Some(most) => Some(most),
             None => terminal.then_some(TERMINAL_GROUPS),
         },
-        duplicates: (!everything).then_some(TERMINAL_DUPLICATES),
+        duplicates: (!is_complete).then_some(TERMINAL_DUPLICATES),
         width: terminal.then(terminal::columns),
         spaced: terminal,
     }
@@ -72,21 +72,21 @@ pub(super) fn print_summary(
 ) -> io::Result<()> {
     let mut err = terminal::stderr();
     let findings = summary.findings;
-    let table = !args.whole.json && has_table(args);
+    let table = !args.whole_run.json && has_table(args);
     if not_shown != NotShown::default() {
         let duplicates = count(not_shown.duplicates as u64, "duplicate");
-        let what = match not_shown.groups as u64 {
+        let hidden = match not_shown.groups as u64 {
             0 => duplicates,
             groups => format!("{} and {duplicates}", count(groups, "group")),
         };
         let remedy = "--limit 0 shows all, --output FILE.csv writes all";
-        writeln!(err, "not shown: {what}; {remedy}")?;
+        writeln!(err, "not shown: {hidden}; {remedy}")?;
     }
     if args.quiet {
         let option = (!summary.skipped_listed).then_some(SKIPPED_FILE);
         summary::write_skipped(&mut err, findings, option)?;
         // The figures of an audit are printed at least once.
-        let reported = args.whole.json || !args.whole.report.is_empty();
+        let reported = args.whole_run.json || !args.whole_run.report.is_empty();
         return audit
             .filter(|_| !reported)
             .map_or(Ok(()), |audit| write_audit(&mut err, audit, summary));
@@ -98,9 +98,9 @@ pub(super) fn print_summary(
         writeln!(err)?;
     }
     let single = [("groups", &args.output), ("pairs", &args.pairs), ("skipped", &args.skipped)];
-    let single = single.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
-    for (what, path) in single.chain(args.whole.report.iter().map(|path| ("report", path))) {
-        written.line(&mut err, what, path)?;
+    let single = single.into_iter().filter_map(|(label, path)| Some((label, path.as_ref()?)));
+    for (label, path) in single.chain(args.whole_run.report.iter().map(|path| ("report", path))) {
+        written.line(&mut err, label, path)?;
     }
     let has_ids = args.output.is_some() || args.pairs.is_some();
     if let Some(folder) = findings.id_folder.as_ref().filter(|_| has_ids) {

@@ -30,7 +30,8 @@ impl FindTargets {
         ];
         let single =
             single.into_iter().filter_map(|(o, kind, path)| Some((o, kind, path.as_ref()?)));
-        let reports = args.whole.report.iter().map(|path| ("--report", OutputKind::Report, path));
+        let reports =
+            args.whole_run.report.iter().map(|path| ("--report", OutputKind::Report, path));
         let target = |(option, kind, path): (&str, OutputKind, &PathBuf)| {
             let target = Target::new(path, kind.formats());
             let target = target.map_err(|error| CommandError::Usage(format!("{option}: {error}")));
@@ -57,7 +58,7 @@ impl FindTargets {
         reference: &[PathBuf],
     ) -> Result<(), CommandError> {
         report::check_places(self.paths(), None, inputs, reference)
-            .map_err(|taken| CommandError::Usage(taken.to_string()))
+            .map_err(|error| CommandError::Usage(error.to_string()))
     }
 
     /// Removes temporary files of earlier runs, and checks that all files can be written. The

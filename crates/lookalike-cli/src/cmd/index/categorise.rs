@@ -122,13 +122,13 @@ fn write_members(
 /// Makes categories. Returns the index, which is open for writing.
 fn make(args: &CategoriseArgs) -> Result<Index, CommandError> {
     let index = args.place.write(&args.wait)?;
-    let one = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = args.threads.threads.unwrap_or_else(one);
+    let single_thread = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = args.threads.threads.unwrap_or_else(single_thread);
     let options = CategoriseOptions { topics: args.topics, threads };
     let bar = StageBar::of_index(args.quiet || args.output.json);
-    let made = categorise(&index, options, time::now(), &bar);
+    let result = categorise(&index, options, time::now(), &bar);
     drop(bar);
-    match made {
+    match result {
         Ok(_) => Ok(index),
         Err(FindError::Index(IndexError::NoTexts { index })) => Err(CommandError::Usage(format!(
             "{index} keeps no texts, which categories need; create it again with --store texts or \

@@ -88,10 +88,11 @@ fn write(out: &mut dyn Write, decisions: &[ReviewDecision]) -> io::Result<()> {
 
 fn compact(args: &DecisionsArgs) -> CommandResult {
     let index: Index = args.place.write(&args.wait)?;
-    let done = decisions::compact_log(&index)?;
-    let removed = count(done.removed, "decision");
-    let left = thousands(done.left);
-    terminal::stderr().message(&format!("{}: {removed} removed, {left} left", index.name()))?;
+    let compacted = decisions::compact_log(&index)?;
+    let removed = count(compacted.removed, "decision");
+    let remaining = thousands(compacted.left);
+    terminal::stderr()
+        .message(&format!("{}: {removed} removed, {remaining} left", index.name()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,11 +110,12 @@ fn add(args: &DecisionsArgs, file: &Path) -> CommandResult {
     }
     let index: Index = args.place.write(&args.wait)?;
     let now = time::format(time::now());
-    let done = decisions::add_to_index(&index, new, &now, UnknownDocuments::Keep)?;
-    let added = count(done.added, "decision");
-    let mut message = format!("{}: {added} added, the last has number {}", index.name(), done.last);
-    if done.unknown > 0 {
-        let unknown = thousands(done.unknown);
+    let outcome = decisions::add_to_index(&index, new, &now, UnknownDocuments::Keep)?;
+    let added = count(outcome.added, "decision");
+    let mut message =
+        format!("{}: {added} added, the last has number {}", index.name(), outcome.last);
+    if outcome.unknown > 0 {
+        let unknown = thousands(outcome.unknown);
         message = format!("{message}, {unknown} of them about documents that are not in the index");
     }
     terminal::stderr().message(&message)?;

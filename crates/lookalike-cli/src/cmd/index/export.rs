@@ -34,9 +34,9 @@ pub(super) fn run(args: &ExportArgs) -> CommandResult {
     if let Some(service) = args.place.service()? {
         let has_originals = super::remote::originals(&service)?.is_some();
         let path = format!("/export?count=true&originals={}", args.originals);
-        let done = super::remote::export(&service, &path, args.output.as_deref())?;
+        let exit_code = super::remote::export(&service, &path, args.output.as_deref())?;
         note_left_out(args, has_originals)?;
-        return Ok(done);
+        return Ok(exit_code);
     }
     let index = args.place.read()?;
     let write = if args.originals { index::export_with_originals } else { index::export };

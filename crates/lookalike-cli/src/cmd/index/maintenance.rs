@@ -94,9 +94,9 @@ pub(super) fn compact(args: &CompactArgs) -> CommandResult {
         });
         writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        let gone = before.documents - after.documents.min(before.documents);
+        let expired = before.documents - after.documents.min(before.documents);
         let documents = count(after.documents, "document");
-        let message = format!("{}: {documents}, {gone} expired", index.name());
+        let message = format!("{}: {documents}, {expired} expired", index.name());
         terminal::stderr().message(&message)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -124,24 +124,24 @@ pub(super) fn check(args: &CheckArgs) -> CommandResult {
     }
     let index = if args.repair { args.place.write(&args.wait)? } else { args.place.read()? };
     let found = problems(args, &index)?;
-    let mut left = found.clone();
+    let mut remaining = found.clone();
     if args.repair && !found.is_empty() {
         index.repair()?;
-        left = problems(args, &index)?;
+        remaining = problems(args, &index)?;
     }
     if args.output.json {
         let list = |problems: &[IndexProblem]| problems.iter().map(problem).collect::<Vec<Value>>();
         let value = json!({
             "index": index.name(),
-            "repaired": args.repair && left != found,
+            "repaired": args.repair && remaining != found,
             "found": list(&found),
-            "problems": list(&left),
+            "problems": list(&remaining),
         });
         writeln!(terminal::stdout().json(), "{value}")?;
     } else {
-        print_summary(args, index.name(), &found, &left)?;
+        print_summary(args, index.name(), &found, &remaining)?;
     }
-    match left.as_slice() {
+    match remaining.as_slice() {
         [] => Ok(ExitCode::SUCCESS),
         _ if args.output.json => Ok(ExitCode::FAILURE),
         problems => Err(CommandError::Data(remedy(problems, index.name()))),
@@ -152,13 +152,13 @@ fn print_summary(
     args: &CheckArgs,
     name: &str,
     found: &[IndexProblem],
-    left: &[IndexProblem],
+    remaining: &[IndexProblem],
 ) -> io::Result<()> {
     let mut out = terminal::stdout();
-    for IndexProblem { place, what, .. } in left {
+    for IndexProblem { place, what, .. } in remaining {
         out.message(&format!("{place}: {what}"))?;
     }
-    if left.is_empty() {
+    if remaining.is_empty() {
         let mut err = terminal::stderr();
         if args.repair && !found.is_empty() {
             let found = count(found.len() as u64, "problem");

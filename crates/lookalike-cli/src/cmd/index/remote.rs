@@ -72,7 +72,7 @@ fn copy(
         ))
     };
     let mut piece = vec![0; 64 << 10];
-    let mut held = Vec::new();
+    let mut pending = Vec::new();
     let mut count = 0;
     let mut write = |bytes: &[u8]| {
         count += bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
@@ -85,17 +85,17 @@ fn copy(
         if read == 0 {
             break;
         }
-        held.extend_from_slice(&piece[..read]);
-        let before = held.len().saturating_sub(COUNT_BYTES);
-        write(&held[..before])?;
-        held.drain(..before);
+        pending.extend_from_slice(&piece[..read]);
+        let before = pending.len().saturating_sub(COUNT_BYTES);
+        write(&pending[..before])?;
+        pending.drain(..before);
     }
-    let Some(held) = held.strip_suffix(b"\n") else {
+    let Some(pending) = pending.strip_suffix(b"\n") else {
         return Err(cut_off("the last line is incomplete"));
     };
-    let start = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    write(&held[..start])?;
-    let last: Option<Value> = serde_json::from_slice(&held[start..]).ok();
+    let start = pending.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    write(&pending[..start])?;
+    let last: Option<Value> = serde_json::from_slice(&pending[start..]).ok();
     match last.and_then(|last| last["documents"].as_u64()) {
         Some(documents) if documents == count => Ok(count),
         Some(documents) => Err(cut_off(&format!("{count} of {documents} documents arrived"))),

@@ -106,24 +106,24 @@ fn read(path: &Path) -> io::Result<String> {
 
 /// Prints what was removed. Returns an error if no document had one of the ids; by then, all other
 /// documents are removed.
-fn report(args: &RemoveArgs, name: &str, done: &RemovedCounts) -> CommandResult {
+fn report(args: &RemoveArgs, name: &str, counts: &RemovedCounts) -> CommandResult {
     if args.json {
-        let value = json!({ "index": name, "removed": done.removed, "absent": done.absent });
+        let value = json!({ "index": name, "removed": counts.removed, "absent": counts.absent });
         writeln!(terminal::stdout().json(), "{value}")?;
-        return Ok(if done.absent.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        return Ok(if counts.absent.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     if !args.quiet {
-        let removed = count(done.removed, "document");
+        let removed = count(counts.removed, "document");
         terminal::stderr().message(&format!("{name}: {removed} removed"))?;
     }
-    if done.absent.is_empty() {
+    if counts.absent.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let named: Vec<_> = done.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
-    let more = done.absent.len() - named.len();
+    let named: Vec<_> = counts.absent.iter().take(NAMED).map(|id| one_line(id)).collect();
+    let more = counts.absent.len() - named.len();
     let more =
         if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
-    let has = if done.absent.len() == 1 { "has this id" } else { "has these ids" };
+    let has = if counts.absent.len() == 1 { "has this id" } else { "has these ids" };
     Err(CommandError::Data(format!(
         "{name}: no document {has}: {}{more}; `lookalike index export` lists the ids",
         named.join(", ")

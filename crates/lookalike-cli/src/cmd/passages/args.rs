@@ -57,7 +57,7 @@ pub(super) struct PassagesOutputArgs {
     pub(super) csv: CsvArgs,
 
     #[command(flatten)]
-    pub(super) whole: WholeRunArgs,
+    pub(super) whole_run: WholeRunArgs,
 
     /// Show at most N passages, 0 for all [default: 50 on a terminal, else all]
     #[arg(long, value_name = "N")]

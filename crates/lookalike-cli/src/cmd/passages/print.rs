@@ -35,11 +35,11 @@ pub(super) fn print(
     elapsed: Duration,
     written: &WrittenFiles,
 ) -> io::Result<()> {
-    let stream = terminal::stdout().json_if(args.whole.json);
+    let stream = terminal::stdout().json_if(args.whole_run.json);
     let is_terminal = stream.is_terminal();
     let mut out = BufWriter::with_capacity(1 << 16, stream);
     let mut not_shown = 0;
-    if args.whole.json {
+    if args.whole_run.json {
         passages::json(&mut out, findings, options)?;
     } else if args.output.is_none() {
         let most = match args.limit {
@@ -54,21 +54,21 @@ pub(super) fn print(
     out.flush()?;
     let mut err = terminal::stderr();
     if not_shown > 0 {
-        let what = count(not_shown as u64, "passage");
-        writeln!(err, "not shown: {what}; --limit 0 shows all, --output FILE.csv writes all")?;
+        let passages = count(not_shown as u64, "passage");
+        writeln!(err, "not shown: {passages}; --limit 0 shows all, --output FILE.csv writes all")?;
     }
     if args.quiet {
         return summary::write_skipped(&mut err, &findings.run, Some("--json"));
     }
-    for (what, path) in args
+    for (label, path) in args
         .output
         .iter()
         .map(|path| ("places", path))
-        .chain(args.whole.report.iter().map(|path| ("report", path)))
+        .chain(args.whole_run.report.iter().map(|path| ("report", path)))
     {
-        written.line(&mut err, what, path)?;
+        written.line(&mut err, label, path)?;
     }
-    tell(&mut err, findings, elapsed)
+    write_summary(&mut err, findings, elapsed)
 }
 
 /// Returns the first place of each of the first `most` passages, with the id of its document.
@@ -129,7 +129,11 @@ fn table(
 }
 
 /// Prints the summary: counts, sources, skipped inputs and the elapsed time.
-fn tell(err: &mut impl Write, findings: &PassageFindings, elapsed: Duration) -> io::Result<()> {
+fn write_summary(
+    err: &mut impl Write,
+    findings: &PassageFindings,
+    elapsed: Duration,
+) -> io::Result<()> {
     let counts = &findings.counts;
     if findings.rows.is_empty() {
         writeln!(

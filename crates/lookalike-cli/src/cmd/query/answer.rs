@@ -46,7 +46,7 @@ pub(super) struct QueryOutput<'a> {
     /// Columns of a line, on a terminal.
     width: Option<usize>,
     out: BufWriter<Stdout>,
-    asked: u64,
+    queried: u64,
     with_matches: u64,
     without_shingles: u64,
     not_shown: u64,
@@ -82,7 +82,7 @@ impl<'a> QueryOutput<'a> {
             estimated: index.settings().store == StoredContent::Signatures,
             width: out.is_terminal().then(terminal::columns),
             out: BufWriter::new(out),
-            asked: 0,
+            queried: 0,
             with_matches: 0,
             without_shingles: 0,
             not_shown: 0,
@@ -106,7 +106,7 @@ impl<'a> QueryOutput<'a> {
         let mut details = MatchDetails { category, ..MatchDetails::default() };
         if self.args.json {
             let numbers: Vec<DocumentNumber> =
-                answer.matches.iter().map(|one| one.record.number).collect();
+                answer.matches.iter().map(|found| found.record.number).collect();
             details.group_sizes = snapshot.group_sizes(&numbers)?;
             if let Some(all) = &self.categories {
                 let of = |number: &DocumentNumber| all.of_document(&mut *snapshot, *number);
@@ -140,7 +140,7 @@ impl<'a> QueryOutput<'a> {
         answer: &QueryResult,
         details: &MatchDetails,
     ) -> io::Result<()> {
-        self.asked += 1;
+        self.queried += 1;
         self.with_matches += u64::from(answer.found > 0);
         self.without_shingles += u64::from(probe.signature.is_empty());
         self.not_shown += answer.found - answer.matches.len() as u64;
@@ -173,12 +173,12 @@ impl<'a> QueryOutput<'a> {
         if self.with_matches > 1 {
             writeln!(self.out)?;
         }
-        let what = if self.estimated { "  estimate" } else { "similarity" };
+        let heading = if self.estimated { "  estimate" } else { "similarity" };
         let id = one_line(id);
         let category = self.category_phrase(category);
         let category =
             category.map_or_else(String::new, |phrase| format!("{LESS}  {phrase}{LESS:#}"));
-        writeln!(self.out, "{LESS}{what}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{category}")?;
+        writeln!(self.out, "{LESS}{heading}  resembles{LESS:#} {BOLD}{id}{BOLD:#}{category}")?;
         rows(&mut self.out, answer, self.args, self.width)
     }
 
@@ -205,7 +205,7 @@ impl<'a> QueryOutput<'a> {
             writeln!(err, "no match for {}; the nearest documents:", one_line(id))?;
             rows(err, answer, self.args, self.width)?;
         }
-        if self.with_matches > 0 || self.without_shingles == self.asked {
+        if self.with_matches > 0 || self.without_shingles == self.queried {
             return Ok(());
         }
         let best = self.nearest.iter().filter_map(|(_, answer)| answer.matches.first());
@@ -295,7 +295,7 @@ impl<'a> QueryOutput<'a> {
             self.suggest(&mut err, threshold)?;
         }
         let least = self.args.nearest.is_none().then_some(threshold);
-        writeln!(err, "{}", matches_line(self.with_matches, self.asked, least))?;
+        writeln!(err, "{}", matches_line(self.with_matches, self.queried, least))?;
         if self.without_shingles > 0 {
             let empty = count(self.without_shingles, "document");
             writeln!(err, "{empty} without a word cannot have a match")?;
@@ -374,8 +374,8 @@ fn with_origin(title: String, origin: &str, room: Option<usize>) -> String {
     if title.is_empty() || origin.is_empty() {
         return title + origin;
     }
-    let taken = columns(&visible(origin)) + columns(" · ");
-    let room = room.map_or(usize::MAX, |room| room.saturating_sub(taken).max(LEAST_ID));
+    let origin_width = columns(&visible(origin)) + columns(" · ");
+    let room = room.map_or(usize::MAX, |room| room.saturating_sub(origin_width).max(LEAST_ID));
     format!("{} · {origin}", cut(&title, room))
 }
 
@@ -395,13 +395,13 @@ fn beginning(text: &str, most: usize) -> String {
 /// similarity above 0.
 fn matches_line(with_matches: u64, queries: u64, least: Option<f64>) -> String {
     let have = if with_matches == 1 { "has" } else { "have" };
-    let some = thousands(with_matches);
+    let matched = thousands(with_matches);
     let all = thousands(queries);
     let similarity = match least {
         Some(least) => format!("at similarity {least} or more"),
         None => "at any similarity above 0".to_owned(),
     };
-    format!("{some} of {all} queries {have} a match {similarity}")
+    format!("{matched} of {all} queries {have} a match {similarity}")
 }
 
 fn of_category(category: &Category) -> Value {

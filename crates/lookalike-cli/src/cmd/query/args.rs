@@ -59,7 +59,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Exit with code 3 if a match was found
+    /// Exit with code 3 if a match was found and no bad record was left out
     #[arg(long)]
     pub(super) exit_code: bool,
 

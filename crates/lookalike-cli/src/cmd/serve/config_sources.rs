@@ -114,8 +114,8 @@ impl ConfigSources {
 
     /// The value of a setting that is [`KNOWN`].
     pub(super) fn get(&self, name: &str) -> LayeredValue {
-        let nothing = || LayeredValue { value: String::new(), origin: SettingOrigin::Default };
-        self.values.get(name).cloned().unwrap_or_else(nothing)
+        let unset = || LayeredValue { value: String::new(), origin: SettingOrigin::Default };
+        self.values.get(name).cloned().unwrap_or_else(unset)
     }
 
     /// The error of an invalid setting, with its origin.

@@ -62,13 +62,13 @@ pub(super) fn read(layers: &ConfigSources) -> Result<ServeSettings, CommandError
         cursor_time: time(layers, "cursor-time")?,
         grace: time(layers, "grace")?,
     };
-    let again = layers.clone();
+    let reload_layers = layers.clone();
     let config = Config {
         listen,
         hosts: split(&layers.get("host").value).map(str::to_owned).collect(),
         tokens: tokens(layers)?,
         tls: tls(layers)?,
-        reload: Some(Arc::new(move || reload(&again).map_err(|error| error.to_string()))),
+        reload: Some(Arc::new(move || reload(&reload_layers).map_err(|error| error.to_string()))),
         writable: !read_only,
         keep: keep(layers)?,
         limits,
@@ -134,10 +134,10 @@ fn warnings(layers: &ConfigSources) -> Vec<String> {
     .collect()
 }
 
-fn secret_warning(file: Option<String>, what: &str) -> Option<String> {
+fn secret_warning(file: Option<String>, secret: &str) -> Option<String> {
     let path = file?;
     let mode = mode_for_others(&path)?;
-    Some(format!("other users can read the {what} in {path} (mode {mode:o}): chmod 600 {path}"))
+    Some(format!("other users can read the {secret} in {path} (mode {mode:o}): chmod 600 {path}"))
 }
 
 /// Returns the mode of a file if users other than its owner and its group can read it.

@@ -44,8 +44,8 @@ pub(super) fn run(args: &StatusArgs) -> CommandResult {
         let tasks = job.plan().tasks(stage);
         let missing = job.missing(stage)?;
         let cut = job.cut_short(stage)?;
-        let done = tasks.saturating_sub((missing.len() + cut.len()) as u32);
-        write!(out, "{stage}: {done} of {} done", count(tasks.into(), "task"))?;
+        let finished = tasks.saturating_sub((missing.len() + cut.len()) as u32);
+        write!(out, "{stage}: {finished} of {} done", count(tasks.into(), "task"))?;
         if !missing.is_empty() {
             write!(out, "; missing: {}", numbers(&missing))?;
         }

@@ -35,9 +35,9 @@ pub(super) fn write_table(
         };
         let mut text = String::new();
         for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
-            let left = column < names || column + 1 == columns;
+            let is_left = column < names || column + 1 == columns;
             let gap = " ".repeat(width - cell.chars().count());
-            let (before, after) = if left { ("", gap.as_str()) } else { (gap.as_str(), "") };
+            let (before, after) = if is_left { ("", gap.as_str()) } else { (gap.as_str(), "") };
             text.extend(["  ", before, cell, after]);
         }
         writeln!(out, "{style}{}{style:#}", text.trim_end())?;
@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn counts_have_three_digits() {
-        let shown = [0.0, 0.26, 9.96, 12.3, 987.6, 1_234.0, 98_765.0, 1.234e9].map(rounded);
+        let texts = [0.0, 0.26, 9.96, 12.3, 987.6, 1_234.0, 98_765.0, 1.234e9].map(rounded);
         let expected = ["0", "0.3", "10.0", "12", "988", "1,230", "98,800", "1,230,000,000"];
-        assert_eq!(shown, expected);
+        assert_eq!(texts, expected);
     }
 
     #[test]
     fn times_have_a_unit() {
-        let shown = [1e5, 4.2e7, 1.357e9, 1.2e10].map(duration);
-        assert_eq!(shown, ["0.1 ms", "42 ms", "1.36 s", "12 s"]);
+        let texts = [1e5, 4.2e7, 1.357e9, 1.2e10].map(duration);
+        assert_eq!(texts, ["0.1 ms", "42 ms", "1.36 s", "12 s"]);
     }
 
     #[test]

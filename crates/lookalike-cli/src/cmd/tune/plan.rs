@@ -44,8 +44,8 @@ impl PlanOutput {
         let flags =
             format!("--num-hashes {} --bands {} --rows {}", best.num_hashes, best.bands, best.rows);
         if best == usual {
-            let who = if *measured { "Best for these documents, and what" } else { "What" };
-            writeln!(out, "{who} `find` takes by default: {flags}")?;
+            let subject = if *measured { "Best for these documents, and what" } else { "What" };
+            writeln!(out, "{subject} `find` takes by default: {flags}")?;
         } else {
             writeln!(out, "Best for these documents: {flags}")?;
             let time = |choice| duration(cost.per_document_ns(choice) * cost.documents as f64);

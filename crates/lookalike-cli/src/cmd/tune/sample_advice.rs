@@ -120,7 +120,7 @@ impl SampleAdvice {
                 setting.job.name().to_owned(),
             ]);
         }
-        let place = self.settings.iter().position(|one| Some(one.setting.job) == better);
+        let place = self.settings.iter().position(|result| Some(result.setting.job) == better);
         write_table(out, &lines, [2, 1], |line| Some(line) == place.map(|place| place + 2))?;
         writeln!(
             out,
@@ -219,7 +219,7 @@ impl SampleAdvice {
     fn sentence(&self, advice: Advice, threshold: f64) -> String {
         let used = &self.of.profiles[advice.current];
         let better = &self.of.profiles[advice.advised];
-        let below =
+        let quantile =
             |profile: &Profile| format!("{:.3}", profile.similarities.unrelated_quantile(0.999));
         let shorter = |profile: &Profile| match profile.short {
             0 => "none".to_owned(),
@@ -231,13 +231,13 @@ impl SampleAdvice {
                  {}, 99.9 % of unrelated pairs are\nat most {} alike.",
                 used.rule,
                 used.rule,
-                below(used)
+                quantile(used)
             ),
             AdviceReason::Fits => format!(
                 "Keep {}: 99.9 % of unrelated pairs are at most {} alike, far from the threshold \
                  of {threshold},\nand {} of the documents are shorter than a shingle.",
                 used.rule,
-                below(used),
+                quantile(used),
                 shorter(used)
             ),
             AdviceReason::Saturated => format!(
@@ -247,10 +247,10 @@ impl SampleAdvice {
                 short_name(&better.rule),
                 short_name(&used.rule),
                 used.similarities.unrelated_mean(),
-                below(used),
+                quantile(used),
                 short_name(&better.rule),
                 better.similarities.unrelated_mean(),
-                below(better)
+                quantile(better)
             ),
             AdviceReason::TooLong => format!(
                 "Use --shingle {} instead of {}: {} of the documents are shorter than that, and \
@@ -341,8 +341,8 @@ fn write_skipped(out: &mut impl Write, skipped: &[SkippedItem]) -> io::Result<()
         return Ok(());
     }
     writeln!(out, "{} skipped:", thousands(skipped.len() as u64))?;
-    for one in skipped.iter().take(3) {
-        writeln!(out, "  {}", one_line(&one.to_string()))?;
+    for item in skipped.iter().take(3) {
+        writeln!(out, "  {}", one_line(&item.to_string()))?;
     }
     if skipped.len() > 3 {
         writeln!(out, "  … and {} more; --json lists them", thousands(skipped.len() as u64 - 3))?;

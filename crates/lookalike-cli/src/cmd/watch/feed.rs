@@ -46,7 +46,7 @@ impl MatchFeed {
     /// # Errors
     /// The file cannot be written. In this case, an existing file is unchanged.
     pub(super) fn add(&mut self, found: &[Resemblance], time: &str) -> io::Result<()> {
-        let new = found.iter().filter(|one| !one.matches.is_empty());
+        let new = found.iter().filter(|document| !document.matches.is_empty());
         self.entries.splice(0..0, new.rev().map(entry));
         self.entries.truncate(ENTRIES);
         let title = escaped(&self.title);

@@ -25,7 +25,7 @@ pub(super) struct FolderWatch {
     messages: Receiver<WatchMessage>,
     sender: Sender<WatchMessage>,
     /// Messages that came in a pause.
-    held: VecDeque<WatchMessage>,
+    queued: VecDeque<WatchMessage>,
     watcher: Option<RecommendedWatcher>,
 }
 
@@ -37,7 +37,7 @@ impl FolderWatch {
     pub(super) fn new() -> io::Result<Self> {
         let (sender, messages) = channel();
         stop_on_signals(sender.clone())?;
-        Ok(Self { messages, sender, held: VecDeque::new(), watcher: None })
+        Ok(Self { messages, sender, queued: VecDeque::new(), watcher: None })
     }
 
     /// Starts to watch a folder and everything in it, instead of the previous folder.
@@ -69,7 +69,7 @@ impl FolderWatch {
 
     /// Returns the next message, or `None` if none arrives before `until`.
     pub(super) fn next(&mut self, until: Instant) -> Option<WatchMessage> {
-        self.held.pop_front().or_else(|| self.receive(until))
+        self.queued.pop_front().or_else(|| self.receive(until))
     }
 
     /// Waits until `until`, and keeps messages for [`next`](Self::next). Returns `false` at once if
@@ -78,7 +78,7 @@ impl FolderWatch {
         while Instant::now() < until {
             let Some(message) = self.receive(until) else { continue };
             let is_stop = matches!(message, WatchMessage::Stop);
-            self.held.push_back(message);
+            self.queued.push_back(message);
             if is_stop {
                 return false;
             }

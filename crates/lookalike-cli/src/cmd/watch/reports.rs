@@ -62,13 +62,13 @@ impl Reports {
         }
         let Some(webhook) = &self.webhook else { return Ok(()) };
         let mut is_stopped = false;
-        for one in found.iter().filter(|one| !one.matches.is_empty()) {
-            let mut go_on = |wait| {
+        for document in found.iter().filter(|document| !document.matches.is_empty()) {
+            let mut wait_or_stop = |wait| {
                 is_stopped = !pause(wait);
                 !is_stopped
             };
-            if let Err(why) = webhook.send(&resemblance::to_json(one), &mut go_on) {
-                let id = one_line(&one.id);
+            if let Err(why) = webhook.send(&resemblance::to_json(document), &mut wait_or_stop) {
+                let id = one_line(&document.id);
                 terminal::stderr().message(&format!("warning: {id} was not sent: {why}"))?;
             }
         }
@@ -86,11 +86,11 @@ impl Reports {
                 terminal::stderr().message(&format!("{source}: skipped: {reason}"))?;
             }
         }
-        for one in found {
+        for document in found {
             if self.is_json {
-                writeln!(out, "{}", resemblance::to_json(one))?;
+                writeln!(out, "{}", resemblance::to_json(document))?;
             } else {
-                writeln!(out, "{}", resemblance::line(one))?;
+                writeln!(out, "{}", resemblance::line(document))?;
             }
         }
         Ok(out.flush()?)

@@ -42,24 +42,24 @@ fn tree(place: &Place, args: &[&str]) -> Value {
 /// The number of documents of each topic.
 fn topics(tree: &Value) -> Vec<u64> {
     let all = tree["categories"].as_array().unwrap().iter();
-    let topics = all.filter(|one| one["parent"].is_null());
-    topics.map(|one| one["documents"].as_u64().unwrap()).collect()
+    let topics = all.filter(|category| category["parent"].is_null());
+    topics.map(|category| category["documents"].as_u64().unwrap()).collect()
 }
 
 #[test]
 fn category_trees_are_stored_and_reproducible() {
     let place = place();
-    let made = tree(&place, &["--topics", "2", "--threads", "1"]);
-    assert_eq!(topics(&made), [6, 6]);
-    assert_eq!(tree(&place, &["--show"]), made);
+    let created = tree(&place, &["--topics", "2", "--threads", "1"]);
+    assert_eq!(topics(&created), [6, 6]);
+    assert_eq!(tree(&place, &["--show"]), created);
     let text = place.run(&["index", "categorise", "x", "--show"]).ok();
     assert!(text.starts_with("x: 12 documents in 2 topics\n"), "{text}");
     assert!(text.contains("ship") || text.contains("captain"), "{text}");
     // Equal documents give equal trees with any number of threads.
-    let mut again = tree(&place, &["--topics", "2", "--threads", "4"]);
-    assert_eq!(again["model"], 2);
-    again["model"] = json!(1);
-    assert_eq!(again, made);
+    let mut second = tree(&place, &["--topics", "2", "--threads", "4"]);
+    assert_eq!(second["model"], 2);
+    second["model"] = json!(1);
+    assert_eq!(second, created);
     place.run(&["index", "check", "x"]).ok();
     let groups = ["index", "groups", "x", "--threshold", "0.3", "--json"];
     let groups: Value = serde_json::from_str(&place.run(&groups).ok()).unwrap();
@@ -85,15 +85,15 @@ fn category_trees_are_stored_and_reproducible() {
 #[test]
 fn additions_keep_existing_categories() {
     let place = place();
-    let made = tree(&place, &["--topics", "2"]);
+    let created = tree(&place, &["--topics", "2"]);
     let query = |text: &str| -> Value {
         let args = ["query", "x", "-", "--json", "--threshold", "0.1"];
         serde_json::from_str(&place.run_with_input(&args, text.as_bytes()).ok()).unwrap()
     };
     let ship = query(&format!("{SHIPS} number1"))["category"].clone();
     assert!(ship["path"].is_string() && ship["label"].is_array());
-    let shown = place.run_with_input(&["query", "x", "-"], SHIPS.as_bytes());
-    assert!(shown.ok().contains("  category "));
+    let queried = place.run_with_input(&["query", "x", "-"], SHIPS.as_bytes());
+    assert!(queried.ok().contains("  category "));
     // The category is also shown if no document resembles the text.
     let alone = place.run_with_input(&["query", "x", "-"], b"a captain on an island").ok();
     assert!(alone.contains("  category "), "{alone}");
@@ -103,7 +103,7 @@ fn additions_keep_existing_categories() {
     place.run(&["index", "add", "x", "b.jsonl", "-q"]).ok();
     let now = tree(&place, &["--show"]);
     assert_eq!(topics(&now).iter().sum::<u64>(), 13);
-    assert_eq!(now["model"], made["model"]);
+    assert_eq!(now["model"], created["model"]);
     assert_eq!(query(&format!("{SHIPS} number1"))["category"], ship);
     assert_eq!(query(&format!("{SHIPS} number1"))["matches"][0]["category"], ship);
     place.run(&["index", "remove", "x", "new", "ship0"]).ok();
@@ -118,9 +118,9 @@ fn additions_keep_existing_categories() {
 #[test]
 fn categorise_rejects_unsuitable_indexes() {
     let place = place();
-    let none = place.run(&["index", "categorise", "x", "--show"]);
-    assert_eq!(none.code, Some(1));
-    assert!(none.err.contains("without --show makes them"), "{}", none.err);
+    let run = place.run(&["index", "categorise", "x", "--show"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("without --show makes them"), "{}", run.err);
     place.run(&["index", "create", "y", "a.jsonl", "-q", "--store", "sets"]).ok();
     let refused = place.run(&["index", "categorise", "y"]);
     assert_eq!(refused.code, Some(2));

@@ -31,8 +31,8 @@ fn index_groups_match_find() {
     let mut documents = collection(12);
     let later = documents.split_off(10);
     place.file("first.jsonl", jsonl(&documents)).file("later.jsonl", jsonl(&later));
-    let made = value(place.run(&["index", "create", "x", "first.jsonl", "--json"]));
-    assert_eq!(made["added"], json!(documents.len()));
+    let created = value(place.run(&["index", "create", "x", "first.jsonl", "--json"]));
+    assert_eq!(created["added"], json!(documents.len()));
     let added = value(place.run(&["index", "add", "x", "later.jsonl", "--json"]));
     assert_eq!(added["added"], json!(later.len()));
     place.file("all.jsonl", jsonl(&documents) + &jsonl(&later));
@@ -63,10 +63,10 @@ fn index_groups_match_find() {
     place.file("update.jsonl", jsonl(std::slice::from_ref(&replaced)));
     let updated = value(place.run(&["index", "update", "x", "update.jsonl", "--json"]));
     assert_eq!((&updated["added"], &updated["replaced"]), (&json!(0), &json!(1)));
-    let gone = place.run(&["index", "remove", "x", "g3", "nobody", "g3", "--json"]);
-    assert_eq!(gone.code, Some(1), "{gone:?}");
-    let gone: Value = serde_json::from_str(&gone.out).unwrap();
-    assert_eq!((&gone["removed"], &gone["absent"]), (&json!(1), &json!(["nobody"])));
+    let removed = place.run(&["index", "remove", "x", "g3", "nobody", "g3", "--json"]);
+    assert_eq!(removed.code, Some(1), "{removed:?}");
+    let removed: Value = serde_json::from_str(&removed.out).unwrap();
+    assert_eq!((&removed["removed"], &removed["absent"]), (&json!(1), &json!(["nobody"])));
     let mut left: Vec<_> = documents.iter().chain(&later).cloned().collect();
     left.retain(|(id, _)| id != "g1" && id != "g3");
     left.push(replaced);
@@ -95,8 +95,8 @@ fn index_groups_match_find() {
     assert!(place.run(&["index", "backup", "x", "copy"]).fails(1).contains("exists"));
     place.run(&["index", "restore", "again", "copy"]).ok();
     assert_eq!(groups(&place, &["index", "groups", "again"]), fresh);
-    let again = place.run(&["index", "restore", "again", "copy"]);
-    assert!(again.fails(1).contains("exists"));
+    let restored = place.run(&["index", "restore", "again", "copy"]);
+    assert!(restored.fails(1).contains("exists"));
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn exported_texts_recreate_the_index() {
     let place = Place::new();
     let sample = root().join("fixtures/sample");
     let sample = sample.to_str().unwrap();
-    let made = place.run(&["index", "create", "sample", sample, "--store", "texts"]);
-    assert!(made.err.contains("33 documents added, 1 without a word"), "{}", made.err);
-    made.ok();
+    let run = place.run(&["index", "create", "sample", sample, "--store", "texts"]);
+    assert!(run.err.contains("33 documents added, 1 without a word"), "{}", run.err);
+    run.ok();
     let fresh = groups(&place, &["find", sample, "--keep", "longest"]);
     assert_eq!(groups(&place, &["index", "groups", "sample"]), fresh);
     let by_name = ["index", "groups", "sample", "--keep", "name", "--keep", "longest"];
@@ -123,9 +123,9 @@ fn exported_texts_recreate_the_index() {
     let exact = groups(&place, &["find", sample, "--exact", "--keep", "longest"]);
     assert_eq!(groups(&place, &["index", "groups", "sample", "--exact"]), exact);
     // The report page compares texts only if the index stores them.
-    for (index, shown) in [("sample", true), ("again", false)] {
+    for (index, is_visible) in [("sample", true), ("again", false)] {
         place.run(&["index", "groups", index, "--report", "r.html", "-q"]).ok();
-        assert_eq!(place.read("r.html").contains("Side by side"), shown, "{index}");
+        assert_eq!(place.read("r.html").contains("Side by side"), is_visible, "{index}");
     }
     let run = place.run(&["query", "sample", &format!("{sample}/office/heating-failure.txt")]);
     let lines: Vec<&str> = run.out.lines().collect();
@@ -198,12 +198,12 @@ fn imports_keep_times_and_metadata() {
     assert_eq!(kept["metadata"], json!({"source": "elsewhere"}));
     assert!(kept["expires"].is_string() && kept["added"] != times["added"]);
     assert!(kept["modified"].is_null());
-    for (extra, said) in [
+    for (extra, message) in [
         (json!({"metadata": 5}), "index export"),
         (json!({"added": "yesterday"}), "2026-11-21T10:00:00Z"),
     ] {
         let error = put(extra).fails(1);
-        assert!(error.contains("a.jsonl:1") && error.contains(said), "{error}");
+        assert!(error.contains("a.jsonl:1") && error.contains(message), "{error}");
     }
     place.file("a.txt", "words");
     let error = place.run(&["index", "add", "x", "a.txt", "--exported"]).fails(1);
@@ -299,8 +299,8 @@ fn containment_indexes_find_contained_texts() {
     // A query by id finds documents that contain this document or are part of it, but not itself.
     let own = objects(place.run(&["query", "x", "--id", "g0", "--json"]));
     let matches = own[0]["matches"].as_array().unwrap();
-    assert!(matches.iter().any(|one| one["id"] == "g0-copy"), "{}", own[0]);
-    assert!(matches.iter().all(|one| one["id"] != "g0"), "{}", own[0]);
+    assert!(matches.iter().any(|item| item["id"] == "g0-copy"), "{}", own[0]);
+    assert!(matches.iter().all(|item| item["id"] != "g0"), "{}", own[0]);
     // The export contains all documents in the order of their insertion.
     let exported = objects(place.run(&["index", "export", "x"]));
     let ids: Vec<&str> = exported.iter().map(|line| line["id"].as_str().unwrap()).collect();
@@ -385,8 +385,8 @@ fn index_errors_name_a_remedy() {
     place.run(&["index", "create", "x", "a.jsonl"]).ok();
     fails(&["index", "create", "x"], 1, &["exists", "index add"]);
     fails(&["index", "add", "x", "a.jsonl"], 1, &["a.jsonl:1", "index update", "--skip-existing"]);
-    let again = value(place.run(&["index", "add", "x", "a.jsonl", "--skip-existing", "--json"]));
-    assert_eq!(again["existing"], json!(collection(2).len()));
+    let second = value(place.run(&["index", "add", "x", "a.jsonl", "--skip-existing", "--json"]));
+    assert_eq!(second["existing"], json!(collection(2).len()));
     fails(
         &["index", "add", "x", "bad.jsonl"],
         1,

@@ -90,9 +90,9 @@ fn crawl_originals_are_warc_records() {
             http.len()
         )
     };
-    let one = record("http://e.example/1", "one two three four five six seven");
-    let two = record("http://e.example/22", "one two three four five six eight");
-    place.file("crawl.warc", format!("{one}{two}"));
+    let first_record = record("http://e.example/1", "one two three four five six seven");
+    let second_record = record("http://e.example/22", "one two three four five six eight");
+    place.file("crawl.warc", format!("{first_record}{second_record}"));
     place
         .run(&[
             "index",
@@ -106,7 +106,7 @@ fn crawl_originals_are_warc_records() {
         ])
         .ok();
     let kept = original(&place, &["http://e.example/1"]);
-    assert_eq!(String::from_utf8(kept).unwrap().trim_end(), one.trim_end());
+    assert_eq!(String::from_utf8(kept).unwrap().trim_end(), first_record.trim_end());
     let later = record("http://e.example/1", "one two three four five six other");
     place.file("later.warc", &later);
     place.run(&["index", "update", "archive", "later.warc", "--id-field", "url"]).ok();
@@ -139,8 +139,8 @@ fn former_versions_stay_with_their_times() {
     assert!(listed.lines().nth(1).unwrap().contains(" to now"), "{listed}");
     place.run(&["index", "backup", "archive", "copy"]).ok();
     place.run(&["index", "restore", "again", "copy"]).ok();
-    let again = place.run(&["index", "versions", "again", name, "--json"]).ok();
-    assert_eq!(json(&again), versions);
+    let restored = place.run(&["index", "versions", "again", name, "--json"]).ok();
+    assert_eq!(json(&restored), versions);
     place.run(&["index", "compact", "archive"]).ok();
     assert_eq!(original(&place, &[name, "--version", "1"]), page("first").into_bytes());
     place.run(&["index", "remove", "archive", name]).ok();
@@ -186,8 +186,8 @@ fn exports_with_originals_recreate_versions() {
     assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
     place.run(&["index", "check", "copy"]).ok();
     // With `--skip-existing`, existing documents keep all their versions.
-    let again = ["index", "add", "copy", "all.jsonl.gz", "--exported", "--skip-existing"];
-    assert!(place.run(&again).err.contains("2 already in the index"));
+    let args = ["index", "add", "copy", "all.jsonl.gz", "--exported", "--skip-existing"];
+    assert!(place.run(&args).err.contains("2 already in the index"));
     assert_eq!(place.run(&["index", "export", "copy", "--originals"]).ok(), exported);
 
     let message = place.run(&[&create[..5], &["--store", "texts"]].concat());

@@ -97,16 +97,19 @@ fn kept_documents_join_the_reference_index() {
     let run = place.run(&args);
     assert!(run.err.contains("added to news: 1 document"), "{}", run.err);
     run.ok();
-    let gone = place.read("gone.csv");
-    assert!(gone.contains("x,new.jsonl,1,a,") && gone.contains("y,new.jsonl,2,z,"), "{gone}");
+    let removed = place.read("gone.csv");
+    assert!(
+        removed.contains("x,new.jsonl,1,a,") && removed.contains("y,new.jsonl,2,z,"),
+        "{removed}"
+    );
     let exported = place.run(&["index", "export", "news"]).ok();
     assert!(
         exported.contains("\"z\"") && exported.contains("\"source\":\"new.jsonl\""),
         "{exported}"
     );
-    let again = place.run(&args);
-    assert!(again.err.contains("added to news: 0 documents"), "{}", again.err);
-    again.ok();
+    let second = place.run(&args);
+    assert!(second.err.contains("added to news: 0 documents"), "{}", second.err);
+    second.ok();
     assert_eq!(
         place.read("gone.csv").lines().filter(|line| line.ends_with(",reference")).count(),
         3
@@ -150,10 +153,10 @@ fn group_sizes_are_stored_and_exported() {
         };
         exported.lines().map(of).collect::<Vec<_>>()
     };
-    let none = || serde_json::Value::Null;
+    let null = || serde_json::Value::Null;
     let expected = vec![
         ("a".into(), 3.into(), serde_json::json!(["w", "x"])),
-        ("b".into(), none(), none()),
+        ("b".into(), null(), null()),
         ("z".into(), 2.into(), serde_json::json!(["y"])),
     ];
     assert_eq!(sizes("news"), expected);

@@ -270,8 +270,8 @@ fn every_journal_prefix_resumes_correctly() {
         let stride = steps.len().div_ceil(if is_soak() { 12 } else { 4 });
         for (i, length) in (0..steps.len()).step_by(stride).chain([steps.len()]).enumerate() {
             copy_folder(&place.path("kept"), &run);
-            let whole: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
-            fs::write(run.join("steps"), whole + torn[i % torn.len()]).unwrap();
+            let complete: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
+            fs::write(run.join("steps"), complete + torn[i % torn.len()]).unwrap();
             let (code, message) = end(start(&place.path(""), &scenario.resumed()));
             assert_eq!(code, Some(0), "{}, {length} steps: {message}", scenario.name);
             scenario.check(&place, &expected, &format!("{length} steps"));
@@ -320,9 +320,9 @@ fn resume_rejects_a_different_run() {
     let (expected, _) = scenario.expected(&place);
     killed_late(&scenario, &place);
     let args = scenario.resumed();
-    let refused = |args: &[&str], said: &[&str]| {
+    let refused = |args: &[&str], parts: &[&str]| {
         let message = place.run(args).fails(1);
-        for part in ["is another one", "remove the folder", "--temp-dir"].iter().chain(said) {
+        for part in ["is another one", "remove the folder", "--temp-dir"].iter().chain(parts) {
             assert!(message.contains(part), "{part}: {message}");
         }
     };

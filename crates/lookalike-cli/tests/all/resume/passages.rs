@@ -44,13 +44,13 @@ fn nested_documents(first: u64, families: u64) -> String {
         };
         let sides: [[String; 2]; 3] = std::array::from_fn(|_| [words(6), words(6)]);
         let inner = words(12);
-        let mut whole = inner.clone();
+        let mut text = inner.clone();
         let mut texts = vec![format!("{} {inner} {}", words(9), words(9))];
         for [left, right] in &sides {
             texts.push(format!("{} {left} {right} {}", words(15), words(15)));
-            whole = format!("{left} {whole} {right}");
+            text = format!("{left} {text} {right}");
         }
-        texts.push(format!("{} {whole} {}", words(2), words(3)));
+        texts.push(format!("{} {text} {}", words(2), words(3)));
         for (i, text) in texts.iter().enumerate() {
             writeln!(out, "{{\"id\":\"f{family}-{i}\",\"text\":\"{text}\"}}").unwrap();
         }
@@ -115,8 +115,8 @@ fn every_passage_journal_prefix_resumes_correctly() {
                 continue;
             }
             copy_folder(&place.path("kept"), &run);
-            let whole: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
-            fs::write(run.join(STEPS), whole + "0123456789abcdef {\"Cut\"").unwrap();
+            let complete: String = steps[..length].iter().map(|step| step.clone() + "\n").collect();
+            fs::write(run.join(STEPS), complete + "0123456789abcdef {\"Cut\"").unwrap();
             let (code, message) = end(start(&place.path(""), &scenario.resumed()));
             assert_eq!(code, Some(0), "{}, {length} steps: {message}", scenario.name);
             scenario.check(&place, &expected, &format!("{length} steps"));
@@ -147,9 +147,9 @@ fn resume_rejects_a_different_passage_search() {
     let scenario = &scenarios()[1];
     let (expected, _) = scenario.expected(&place);
     killed_late(scenario, &place);
-    let refused = |more: &[&str], said: &str| {
+    let refused = |more: &[&str], part: &str| {
         let message = place.run(&[&scenario.resumed()[..], more].concat()).fails(1);
-        assert!(message.contains("is another one") && message.contains(said), "{message}");
+        assert!(message.contains("is another one") && message.contains(part), "{message}");
     };
     refused(&["--at", "line"], "passages.cut.at was \"word\" and is \"line\"");
     refused(&["--min-documents", "3"], "passages.cut.rule was \"copies\"");

@@ -60,9 +60,9 @@ fn tokens_are_created_used_and_revoked() {
 #[test]
 fn invalid_token_arguments_are_errors() {
     let place = Place::new();
-    let made = place.run(&["token", "decide", "--name", "bob"]);
-    assert!(made.err.starts_with("decide bob sha256:"), "{}", made.err);
-    assert!(made.ok().starts_with("lookalike_"));
+    let created = place.run(&["token", "decide", "--name", "bob"]);
+    assert!(created.err.starts_with("decide bob sha256:"), "{}", created.err);
+    assert!(created.ok().starts_with("lookalike_"));
     place.run(&["token", "admin"]).fails(2);
     let message = place.run(&["token", "--name", "a\nb"]).fails(2);
     assert!(message.contains("line end"), "{message}");
@@ -96,9 +96,9 @@ fn shown_name(served: &Served) -> String {
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = shown.lines().find(|line| line.starts_with("subject="));
-    line.unwrap_or_else(|| panic!("{shown}")).rsplit('=').next().unwrap().trim().to_owned()
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = output_text.lines().find(|line| line.starts_with("subject="));
+    line.unwrap_or_else(|| panic!("{output_text}")).rsplit('=').next().unwrap().trim().to_owned()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 struct TwoIndexes {
     child: Child,
     /// The lines that the service printed.
-    said: Vec<String>,
+    printed_lines: Vec<String>,
 }
 
 impl TwoIndexes {
@@ -26,14 +26,14 @@ impl TwoIndexes {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let said = lines.take(2).map(Result::unwrap).collect();
-        Self { child, said }
+        let printed_lines = lines.take(2).map(Result::unwrap).collect();
+        Self { child, printed_lines }
     }
 
     /// Returns the address of an index.
     fn address(&self, name: &str) -> String {
         let end = format!("/v1/indexes/{name}");
-        let line = self.said.iter().find(|line| line.ends_with(&end)).unwrap();
+        let line = self.printed_lines.iter().find(|line| line.ends_with(&end)).unwrap();
         line.split_once(" is served at ").unwrap().1.to_owned()
     }
 }
@@ -59,7 +59,7 @@ fn place() -> Place {
 fn commands_use_the_named_index() {
     let place = place();
     let served = TwoIndexes::start(&place, &[]);
-    assert!(served.said[0].starts_with("folder/a is served at http://127.0.0.1:"));
+    assert!(served.printed_lines[0].starts_with("folder/a is served at http://127.0.0.1:"));
     let (news, mail) = (served.address("news"), served.address("mail"));
     place.run(&["index", "add", &mail, "one.jsonl"]).ok();
     assert!(place.run(&["index", "export", &mail]).ok().contains("\"d1\""));
@@ -78,8 +78,9 @@ fn commands_use_the_named_index() {
     let unknown = place.run(&["index", "export", &format!("{server}/v1/indexes/nobody")]).fails(1);
     assert!(unknown.contains("index \"nobody\" does not exist for this token"), "{unknown}");
     for wrong in ["/v1", "/v1/indexes/", "/v1/indexes/a/b", "/x"] {
-        let said = place.run(&["index", "export", &format!("http://127.0.0.1:1{wrong}")]).fails(2);
-        assert!(said.contains("expected the address of a service"), "{wrong}: {said}");
+        let message =
+            place.run(&["index", "export", &format!("http://127.0.0.1:1{wrong}")]).fails(2);
+        assert!(message.contains("expected the address of a service"), "{wrong}: {message}");
     }
 }
 
@@ -109,26 +110,26 @@ fn invalid_index_options_are_errors() {
         (&["b", "--index", "a=folder/a"], "cannot be used with"),
         (&["--index", "../a=b"], "the name of an index is"),
     ] {
-        let said = fails(args, 2);
-        assert!(said.contains(why), "{args:?}: {said}");
+        let message = fails(args, 2);
+        assert!(message.contains(why), "{args:?}: {message}");
     }
     fails(&["--index", "a=b", "--index", "c=nothing"], 1);
     // Two names of one folder are the same index, which is already open.
-    let said = fails(&["--wait", "100ms", "--index", "a=b", "--index", "c=./b"], 1);
-    assert!(said.contains("./b"), "{said}");
+    let message = fails(&["--wait", "100ms", "--index", "a=b", "--index", "c=./b"], 1);
+    assert!(message.contains("./b"), "{message}");
 }
 
 #[test]
 fn index_names_configure_servers_and_tokens() {
     let place = place();
     place.file("serve.toml", "index = [\"news=folder/a\", \"mail=b\"]\n");
-    let shown = place.run(&["serve", "--config", "serve.toml", "--print-config"]).ok();
-    assert!(shown.contains("# index = \"2 of them\" # serve.toml\n"), "{shown}");
+    let printed = place.run(&["serve", "--config", "serve.toml", "--print-config"]).ok();
+    assert!(printed.contains("# index = \"2 of them\" # serve.toml\n"), "{printed}");
     let args =
         ["token", "decide", "--name", "Ann Lee", "--index", "news", "--token-file", "tokens"];
     place.run(&[&args[..], &["--index", "mail"]].concat()).ok();
     let line = place.read("tokens");
     assert!(line.starts_with("decide Ann Lee indexes=news,mail sha256:"), "{line}");
-    let said = place.run(&["token", "--index", "a/b"]).fails(2);
-    assert!(said.contains("the name of an index is \"a/b\""), "{said}");
+    let message = place.run(&["token", "--index", "a/b"]).fails(2);
+    assert!(message.contains("the name of an index is \"a/b\""), "{message}");
 }

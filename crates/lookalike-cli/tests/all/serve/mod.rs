@@ -46,9 +46,9 @@ impl Served {
     }
 
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
+        let mut message = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+        (self.child.wait().unwrap().code(), message)
     }
 }
 
@@ -197,8 +197,8 @@ fn acknowledged_decisions_survive_kills() {
         let decisions = acknowledged.decisions.lock();
         // The service stores all decisions of a request or none.
         assert!(log.chunks(2).all(|two| two.len() == 2 && two[0] == two[1]), "kill {kill}");
-        let there: std::collections::HashSet<&String> = log.iter().collect();
-        let lost: Vec<&String> = decisions.iter().filter(|note| !there.contains(note)).collect();
+        let stored: std::collections::HashSet<&String> = log.iter().collect();
+        let lost: Vec<&String> = decisions.iter().filter(|note| !stored.contains(note)).collect();
         assert!(lost.is_empty(), "kill {kill}: {lost:?} were acknowledged and are gone");
         assert!(log.len() >= 2 * decisions.len());
     }
@@ -425,8 +425,8 @@ fn memory_of_decisions_is_bounded() {
     let mut served = Served::start(&place, &["--log", "off", "--max-held", "64MiB"]);
     served.ask("PUT", "/v1/documents/a", "{\"text\":\"one text of a few words\"}").unwrap();
     let decide = |more: &str, documents: &str| {
-        let one = format!("{{\"decision\":\"keep\",\"documents\":[{documents}]{more}}}");
-        served.ask("POST", "/v1/decisions", &format!("{{\"decisions\":[{one}]}}")).unwrap().0
+        let decision = format!("{{\"decision\":\"keep\",\"documents\":[{documents}]{more}}}");
+        served.ask("POST", "/v1/decisions", &format!("{{\"decisions\":[{decision}]}}")).unwrap().0
     };
     let noted = |length: usize| decide(&format!(",\"note\":\"{}\"", "n".repeat(length)), "\"a\"");
     assert_eq!((0..8).map(|_| noted(31 << 20)).collect::<Vec<_>>(), [413; 8]);
@@ -463,8 +463,8 @@ fn invalid_server_options_are_errors() {
     let message = place.run(&["serve", "docs", "--token-file", "tokens"]).fails(2);
     assert!(message.contains("16 characters") && !message.contains("short"), "{message}");
     place.run(&["serve", "gone"]).fails(1);
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     let message = place.run(&["serve", "docs", "--listen", &address]).fails(1);
     assert!(message.contains("cannot listen on") && message.contains("--listen"), "{message}");
 }
@@ -477,16 +477,16 @@ fn print_config_shows_effective_settings() {
         "queue = 9\nread-tokens = [\"0123456789abcdef\", \"fedcba9876543210\"]\n",
     );
     let args = ["serve", "docs", "--config", "serve.toml", "--grace", "5s", "--print-config"];
-    let shown = place.run(&args).ok();
+    let printed = place.run(&args).ok();
     for line in [
         "queue = \"9\" # serve.toml",
         "grace = \"5s\" # --grace",
         "log = \"text\" # default",
         "# read-tokens = \"2 of them\" # serve.toml",
     ] {
-        assert!(shown.contains(line), "{line} in\n{shown}");
+        assert!(printed.contains(line), "{line} in\n{printed}");
     }
-    assert!(!shown.contains("0123456789"), "{shown}");
+    assert!(!printed.contains("0123456789"), "{printed}");
     place.file("serve.toml", "quue = 9\n");
     let message = place.run(&args).fails(2);
     assert!(

@@ -57,7 +57,7 @@ impl Received {
     /// Returns the ids of the documents that the message reports.
     fn documents(&self) -> Vec<String> {
         let documents = self.body["data"]["documents"].as_array().unwrap().iter();
-        documents.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+        documents.map(|document| document["id"].as_str().unwrap().to_owned()).collect()
     }
 }
 
@@ -78,7 +78,7 @@ fn pending_messages_survive_kills() {
     // The message also reports `a` if the service checks `a` after it stores `b`.
     let first = Received::next(&receiver);
     let (id, documents) = (first.id.clone(), first.documents());
-    assert!(documents.iter().all(|one| ["a", "b"].contains(&one.as_str())), "{documents:?}");
+    assert!(documents.iter().all(|id| ["a", "b"].contains(&id.as_str())), "{documents:?}");
     // Two more messages wait. The service has acknowledged the documents, but has not sent the
     // messages.
     put(&served, "c", "a second text that nothing resembles, as long as it is alone");
@@ -86,9 +86,9 @@ fn pending_messages_survive_kills() {
     kill(served);
     drop(first);
     let served = with_webhook(&place, &receiver);
-    let again = Received::next(&receiver);
-    assert_eq!((again.documents(), &again.id), (documents.clone(), &id));
-    again.answer("204 No Content");
+    let second = Received::next(&receiver);
+    assert_eq!((second.documents(), &second.id), (documents.clone(), &id));
+    second.answer("204 No Content");
     let mut known = documents;
     while !known.contains(&"d".to_owned()) {
         let message = Received::next(&receiver);
@@ -110,7 +110,7 @@ fn pending_messages_survive_kills() {
         if documents == ["e"] {
             break;
         }
-        assert!(documents.iter().all(|one| known.contains(one)), "{documents:?} {known:?}");
+        assert!(documents.iter().all(|id| known.contains(id)), "{documents:?} {known:?}");
     }
     kill(served);
 }
@@ -140,12 +140,12 @@ fn idempotent_answers_survive_kills() {
     assert!(!first.contains("idempotent-replayed"), "{first}");
     kill(served);
     let served = Served::start(&place, &["--log", "off"]);
-    let again = send(&served, lines);
-    assert!(again.contains("idempotent-replayed: true"), "{again}");
-    assert_eq!(again.split("\r\n\r\n").nth(1), first.split("\r\n\r\n").nth(1));
+    let second = send(&served, lines);
+    assert!(second.contains("idempotent-replayed: true"), "{second}");
+    assert_eq!(second.split("\r\n\r\n").nth(1), first.split("\r\n\r\n").nth(1));
     assert!(
-        again.ends_with("\"added\":2,\"replaced\":0,\"skipped\":[],\"skipped_total\":0}"),
-        "{again}"
+        second.ends_with("\"added\":2,\"replaced\":0,\"skipped\":[],\"skipped_total\":0}"),
+        "{second}"
     );
     assert!(send(&served, "{}\n").starts_with("HTTP/1.1 422"));
     kill(served);
@@ -156,8 +156,8 @@ fn idempotent_answers_survive_kills() {
 fn invalid_state_files_are_errors() {
     let place = place();
     place.file("docs/service.sqlite", "no database");
-    let said = place.run(&["serve", "docs", "--listen", "127.0.0.1:0"]).fails(1);
-    assert!(said.contains("service.sqlite") && said.contains("move it away"), "{said}");
+    let message = place.run(&["serve", "docs", "--listen", "127.0.0.1:0"]).fails(1);
+    assert!(message.contains("service.sqlite") && message.contains("move it away"), "{message}");
     assert_eq!(place.read("docs/service.sqlite"), "no database");
     // A read-only service does not need the state, and another folder has its own state.
     let served = Served::start(&place, &["--log", "off", "--read-only"]);
@@ -167,6 +167,6 @@ fn invalid_state_files_are_errors() {
     assert_eq!(ask_with(&served.address, "GET", "/v1/health", "", "").unwrap().0, 200);
     kill(served);
     assert!(place.path("state/docs.sqlite").is_file());
-    let said = place.run(&["serve", "docs", "--state-dir", "none"]).fails(2);
-    assert!(said.contains("--state-dir: expected a folder"), "{said}");
+    let message = place.run(&["serve", "docs", "--state-dir", "none"]).fails(2);
+    assert!(message.contains("--state-dir: expected a folder"), "{message}");
 }

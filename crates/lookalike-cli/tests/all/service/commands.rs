@@ -51,18 +51,21 @@ fn locked_indexes_name_their_service() {
 
 #[test]
 fn services_store_documents_like_indexes() {
-    let (there, here) = (Place::new(), Place::new());
-    for place in [&there, &here] {
+    let (served_place, local_place) = (Place::new(), Place::new());
+    for place in [&served_place, &local_place] {
         place.run(&["index", "create", "docs", "--store", "texts"]).ok();
     }
-    let served = Served::start(&there, &["--log", "off"]);
+    let served = Served::start(&served_place, &["--log", "off"]);
     let address = format!("http://{}", served.address);
     let both = |args: &[&str]| -> (Run, Run) {
         let (remote, local) = (["index", args[0], &address], ["index", args[0], "docs"]);
         let rest = &args[1..];
-        (there.run(&[&remote[..], rest].concat()), here.run(&[&local[..], rest].concat()))
+        (
+            served_place.run(&[&remote[..], rest].concat()),
+            local_place.run(&[&local[..], rest].concat()),
+        )
     };
-    for place in [&there, &here] {
+    for place in [&served_place, &local_place] {
         place.file("a.jsonl", lines(0, 2_500));
         place.file("b.jsonl", lines(2_400, 2_600));
         let bad = "{\"id\":\"\",\"text\":\"x\"}\n";
@@ -123,8 +126,11 @@ fn services_store_documents_like_indexes() {
     local.ok();
     // The exported file creates an equal index.
     let create = ["index", "create", "copy", "e.jsonl.gz", "--exported", "--store", "texts"];
-    there.run(&create).ok();
-    assert_eq!(without_times(&there.run(&["index", "export", "copy"]).ok()), local_export(&here));
+    served_place.run(&create).ok();
+    assert_eq!(
+        without_times(&served_place.run(&["index", "export", "copy"]).ok()),
+        local_export(&local_place)
+    );
     end(served);
 }
 
@@ -164,44 +170,44 @@ fn running_services_can_be_maintained() {
 /// writes to a folder.
 #[test]
 fn services_store_sent_originals() {
-    let there = Place::new();
-    there.run(&["index", "create", "docs", "--store", "originals"]).ok();
-    let served = Served::start(&there, &["--log", "off"]);
+    let place = Place::new();
+    place.run(&["index", "create", "docs", "--store", "originals"]).ok();
+    let served = Served::start(&place, &["--log", "off"]);
     let address = format!("http://{}", served.address);
     let page = "<!doctype html><title>A page</title><p>Some words that are in a page, and not \
                 marked up.</p>";
-    there.file("in/page.html", page).file("in/plain.txt", "the words of a plain text, as they are");
-    there.run(&["index", "add", &address, "in"]).ok();
-    there.file("in/page.html", page.replace("Some", "Other"));
-    there.run(&["index", "update", &address, "in"]).ok();
-    let went =
+    place.file("in/page.html", page).file("in/plain.txt", "the words of a plain text, as they are");
+    place.run(&["index", "add", &address, "in"]).ok();
+    place.file("in/page.html", page.replace("Some", "Other"));
+    place.run(&["index", "update", &address, "in"]).ok();
+    let exported_line =
         "{\"id\":\"k\",\"text\":\"a kept text of a few words\",\"duplicates\":[\"p\",\"q\"]}\n";
-    there.file("exported.jsonl", went);
-    there.run(&["index", "add", &address, "exported.jsonl", "--exported"]).ok();
-    let through = there.run(&["index", "export", &address, "--originals"]);
+    place.file("exported.jsonl", exported_line);
+    place.run(&["index", "add", &address, "exported.jsonl", "--exported"]).ok();
+    let through = place.run(&["index", "export", &address, "--originals"]);
     assert!(!through.err.contains("not in it"), "{}", through.err);
     let through = through.ok();
-    there.run(&["index", "export", &address, "--originals", "-o", "all.jsonl.gz"]).ok();
-    let without = there.run(&["index", "export", &address]);
+    place.run(&["index", "export", &address, "--originals", "-o", "all.jsonl.gz"]).ok();
+    let without = place.run(&["index", "export", &address]);
     assert!(without.err.contains("originals and former versions are not in it"), "{}", without.err);
     assert!(!without.ok().contains("versions"));
     end(served);
     // The service exports the same lines as the index itself. They create an index with the same
     // versions.
-    assert_eq!(through, there.run(&["index", "export", "docs", "--originals"]).ok());
+    assert_eq!(through, place.run(&["index", "export", "docs", "--originals"]).ok());
     let create = ["index", "create", "copy", "all.jsonl.gz", "--exported", "--store", "originals"];
-    there.run(&create).ok();
-    assert_eq!(through, there.run(&["index", "export", "copy", "--originals"]).ok());
+    place.run(&create).ok();
+    assert_eq!(through, place.run(&["index", "export", "copy", "--originals"]).ok());
     let original = |version: &str| {
-        there.run(&["index", "original", "docs", "page.html", "--version", version]).ok()
+        place.run(&["index", "original", "docs", "page.html", "--version", version]).ok()
     };
     assert_eq!(original("1"), page);
     assert_eq!(original("2"), page.replace("Some", "Other"));
-    let versions = there.run(&["index", "versions", "docs", "plain.txt", "--json"]).ok();
+    let versions = place.run(&["index", "versions", "docs", "plain.txt", "--json"]).ok();
     let versions: Value = serde_json::from_str(&versions).unwrap();
     assert_eq!(versions["versions"].as_array().unwrap().len(), 1, "{versions}");
     assert_eq!(versions["versions"][0]["name"], "plain.txt");
-    let exported = there.run(&["index", "export", "docs"]).ok();
+    let exported = place.run(&["index", "export", "docs"]).ok();
     assert!(exported.contains("\"group_size\":3,\"duplicates\":[\"p\",\"q\"]"), "{exported}");
 }
 

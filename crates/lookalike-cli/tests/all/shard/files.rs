@@ -48,8 +48,8 @@ fn finished_tasks_are_not_repeated() {
         names(&place.path("job")).into_iter().map(|name| place.path("job").join(name)).collect();
     let modified = |path: &std::path::PathBuf| path.metadata().unwrap().modified().unwrap();
     let times: Vec<_> = before.iter().map(modified).collect();
-    let again = place.run(&["shard", "keys", "job", "1"]);
-    assert!(again.err.contains("keys 1: was done before"), "{again:?}");
+    let second = place.run(&["shard", "keys", "job", "1"]);
+    assert!(second.err.contains("keys 1: was done before"), "{second:?}");
     divided.run(&place);
     assert_eq!(times, before.iter().map(modified).collect::<Vec<_>>());
 }
@@ -62,11 +62,11 @@ fn damaged_task_files_are_errors() {
     divided.plan(&place, &["a.jsonl"]).ok();
     place.run(&["shard", "keys", "job"]).ok();
     let file = place.path("job/keys-00000.lks");
-    let whole = fs::read(&file).unwrap();
+    let intact = fs::read(&file).unwrap();
     let mut random = Random::new(5);
     for _ in 0..if is_soak() { 400 } else { 40 } {
-        let mut damaged = whole.clone();
-        let at = random.below(whole.len() as u64) as usize;
+        let mut damaged = intact.clone();
+        let at = random.below(intact.len() as u64) as usize;
         if random.below(2) == 0 {
             damaged.truncate(at);
         } else {
@@ -85,7 +85,7 @@ fn damaged_task_files_are_errors() {
         let message = place.run(&["shard", "keys", "job", "0"]).fails(1);
         assert!(message.contains("remove the file and run its task again"), "{message}");
     }
-    fs::write(&file, &whole).unwrap();
+    fs::write(&file, &intact).unwrap();
     fs::rename(place.path("job"), place.path("first")).unwrap();
     divided.plan(&place, &["a.jsonl", "--threshold", "0.6"]).ok();
     fs::copy(place.path("first/keys-00000.lks"), place.path("job/keys-00000.lks")).unwrap();
@@ -170,17 +170,17 @@ fn truncated_task_files_are_unfinished() {
     place.file("a.jsonl", short_documents(0, 100));
     Divided { tasks: 4, parts: 1 }.plan(&place, &["a.jsonl"]).ok();
     place.run(&["shard", "keys", "job", "0", "1", "2"]).ok();
-    let whole = fs::read(place.path("job/keys-00001.lks")).unwrap();
-    for length in [0, 19, whole.len() / 2, whole.len() - 1] {
-        place.file("job/keys-00001.lks", &whole[..length]);
+    let intact = fs::read(place.path("job/keys-00001.lks")).unwrap();
+    for length in [0, 19, intact.len() / 2, intact.len() - 1] {
+        place.file("job/keys-00001.lks", &intact[..length]);
         let status = place.run(&["shard", "status", "job"]).ok();
         let expected = "keys: 2 of 4 tasks done; missing: 3; cut short, remove their files: 1\n";
         assert!(status.starts_with(expected), "{length}: {status}");
         assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
     }
     // The end of a longer file is not a complete file: it states the length of that file.
-    place.file("job/keys-00001.lks", &whole[whole.len() - 20..]);
+    place.file("job/keys-00001.lks", &intact[intact.len() - 20..]);
     assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "1,3\n");
-    place.file("job/keys-00001.lks", &whole);
+    place.file("job/keys-00001.lks", &intact);
     assert_eq!(place.run(&["shard", "status", "job", "--missing", "keys"]).ok(), "3\n");
 }

@@ -81,8 +81,8 @@ fn run_script(place: &Place, script: &str) {
     let mut command = Command::new("sh");
     command.args(["-e", "-c", script]).current_dir(place.path("")).env("PATH", path);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script}\n{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}\n{message}");
 }
 
 /// Runs a script of the guide that performs a whole job, and compares its groups.
@@ -146,7 +146,7 @@ fn kubernetes_job_runs_every_task() {
     let command = job.lines().find_map(|line| line.trim().strip_prefix("command: [sh, -c, '"));
     let command = command.and_then(|rest| rest.strip_suffix("']")).unwrap();
     for line in ["completionMode: Indexed", "restartPolicy: OnFailure", "completions: 1000"] {
-        assert!(job.lines().any(|there| there.trim() == line), "{line}");
+        assert!(job.lines().any(|job_line| job_line.trim() == line), "{line}");
     }
     let (place, _) = place_with_pages(&[]);
     place.run(&["shard", "plan", "job", "pages", "--tasks", "3"]).ok();

@@ -65,12 +65,12 @@ fn checked_places(
 ) -> (*mut u32, *mut u64) {
     assert!(tokens.len() >= count + size - 1 + BLOCK, "token buffers are padded");
     let upper = out.upper[out.len..][..count + BLOCK].as_mut_ptr();
-    let whole = if out.keep_whole {
-        out.whole[out.len..][..count + BLOCK].as_mut_ptr()
+    let full_hashes = if out.has_full_hashes {
+        out.full_hashes[out.len..][..count + BLOCK].as_mut_ptr()
     } else {
         std::ptr::null_mut()
     };
-    (upper, whole)
+    (upper, full_hashes)
 }
 
 /// Like [`combine_avx512`], with four registers of four. The loop of `portable` is not vectorized
@@ -85,7 +85,7 @@ pub(super) unsafe fn combine_avx2(
     size: usize,
     out: &mut ShingleBuffer,
 ) {
-    let (upper, whole) = checked_places(tokens, count, size, out);
+    let (upper, full_hashes) = checked_places(tokens, count, size, out);
     let odd = _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7);
     let mut sum = _mm256_setzero_si256();
     let mut products = _mm256_setzero_si256();
@@ -115,8 +115,8 @@ pub(super) unsafe fn combine_avx2(
                 products = _mm256_add_epi64(products, product);
                 let high = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(*hash, odd));
                 _mm_storeu_si128(upper.add(at + 4 * q).cast(), high);
-                if !whole.is_null() {
-                    _mm256_storeu_si256(whole.add(at + 4 * q).cast(), *hash);
+                if !full_hashes.is_null() {
+                    _mm256_storeu_si256(full_hashes.add(at + 4 * q).cast(), *hash);
                 }
             }
         }
@@ -154,7 +154,7 @@ pub(super) unsafe fn combine_avx512(
     size: usize,
     out: &mut ShingleBuffer,
 ) {
-    let (upper, whole) = checked_places(tokens, count, size, out);
+    let (upper, full_hashes) = checked_places(tokens, count, size, out);
     let (p, finish) = (_mm512_set1_epi64(hash::P as i64), _mm512_set1_epi64(hash::FINISH as i64));
     let (mut sum, mut products) = (_mm512_setzero_si512(), _mm512_setzero_si512());
     let mut at = 0;
@@ -180,8 +180,8 @@ pub(super) unsafe fn combine_avx512(
                 products =
                     _mm512_mask_add_epi64(products, used, products, _mm512_mul_epu32(*hash, high));
                 _mm256_storeu_si256(upper.add(at + 8 * q).cast(), _mm512_cvtepi64_epi32(high));
-                if !whole.is_null() {
-                    _mm512_storeu_si512(whole.add(at + 8 * q).cast(), *hash);
+                if !full_hashes.is_null() {
+                    _mm512_storeu_si512(full_hashes.add(at + 8 * q).cast(), *hash);
                 }
             }
         }

@@ -91,10 +91,10 @@ fn unreadable_members_name_the_reason() {
     let entries = [link, device, secret, other, entry("a.txt", b"kept")];
     let got = extract("x.zip", &zip_as(Form::Usual, &entries));
     assert_eq!(names(&got.parts), ["a.txt"]);
-    let said: Vec<String> =
+    let messages: Vec<String> =
         got.failures.iter().map(|(name, failure)| format!("{name}: {failure}")).collect();
     assert_eq!(
-        said,
+        messages,
         [
             "link: a link: its text cannot be read",
             "device: a device: its text cannot be read",
@@ -306,8 +306,8 @@ fn streamed_tars_split_into_entries() {
                         assert!(at_least as usize > len);
                         // A shorter piece is refused again.
                         let short = start + at_least as usize - 1;
-                        let again = next_entry(&bytes[start..short]).unwrap();
-                        assert!(matches!(again, TarNext::More { .. }));
+                        let refused = next_entry(&bytes[start..short]).unwrap();
+                        assert!(matches!(refused, TarNext::More { .. }));
                         len = at_least as usize;
                     }
                     TarNext::Entry { entry, bytes } => {

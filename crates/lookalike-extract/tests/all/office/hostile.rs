@@ -65,9 +65,9 @@ fn truncated_files_report_failures() {
             let got = extract(name, cut);
             // Only zeros follow the end mark.
             let is_tar = ["pax.tar", "gnu.tar"].contains(&name);
-            let whole = is_tar && cut.ends_with(&[0; 512]);
-            let said = got.failures.iter().any(|(within, _)| within.is_empty());
-            assert!(whole || said, "{name} cut at {part}/20: {got:?}");
+            let is_whole = is_tar && cut.ends_with(&[0; 512]);
+            let is_reported = got.failures.iter().any(|(within, _)| within.is_empty());
+            assert!(is_whole || is_reported, "{name} cut at {part}/20: {got:?}");
             assert!(
                 is_tar || name == "plain.zip" || got.parts.is_empty(),
                 "{name} cut at {part}/20: {got:?}"

@@ -52,7 +52,7 @@ pub(crate) fn crc(content: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn put(out: &mut Vec<u8>, numbers16: &[u16]) {
+fn push_numbers(out: &mut Vec<u8>, numbers16: &[u16]) {
     for number in numbers16 {
         out.extend(number.to_le_bytes());
     }
@@ -77,9 +77,9 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         let flags = entry.flags | if described { 8 } else { 0 };
         let lens = [entry.name.len() as u16, 0];
         out.extend(b"PK\x03\x04");
-        put(&mut out, &[20, flags, entry.method, TIME[0], TIME[1]]);
+        push_numbers(&mut out, &[20, flags, entry.method, TIME[0], TIME[1]]);
         put32(&mut out, if described { &[0, 0, 0] } else { &sizes });
-        put(&mut out, &lens);
+        push_numbers(&mut out, &lens);
         out.extend(&entry.name);
         out.extend(&data);
         if described {
@@ -92,18 +92,18 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         }
         let mut extra = entry.extra.clone();
         if form == Form::Long {
-            put(&mut extra, &[1, 24]);
+            push_numbers(&mut extra, &[1, 24]);
             for number in [sizes[2], sizes[1], offset] {
                 extra.extend(u64::from(number).to_le_bytes());
             }
         }
         list.extend(b"PK\x01\x02");
         list.extend([20, entry.host]);
-        put(&mut list, &[20, flags, entry.method, TIME[0], TIME[1]]);
+        push_numbers(&mut list, &[20, flags, entry.method, TIME[0], TIME[1]]);
         let long = form == Form::Long;
         let max = u32::MAX;
         put32(&mut list, &if long { [sizes[0], max, max] } else { sizes });
-        put(&mut list, &[lens[0], extra.len() as u16, 0, 0, 0]);
+        push_numbers(&mut list, &[lens[0], extra.len() as u16, 0, 0, 0]);
         put32(&mut list, &[entry.attributes, if long { max } else { offset }]);
         list.extend(&entry.name);
         list.extend(extra);
@@ -114,7 +114,7 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         let record = out.len() as u64;
         out.extend(b"PK\x06\x06");
         out.extend(44u64.to_le_bytes());
-        put(&mut out, &[45, 45, 0, 0, 0, 0]);
+        push_numbers(&mut out, &[45, 45, 0, 0, 0, 0]);
         for number in [count as u64, count as u64, len, start] {
             out.extend(number.to_le_bytes());
         }
@@ -123,14 +123,14 @@ pub(crate) fn zip_as(form: Form, entries: &[Entry]) -> Vec<u8> {
         out.extend(record.to_le_bytes());
         put32(&mut out, &[1]);
         out.extend(b"PK\x05\x06");
-        put(&mut out, &[0, 0, 0xFFFF, 0xFFFF]);
+        push_numbers(&mut out, &[0, 0, 0xFFFF, 0xFFFF]);
         put32(&mut out, &[u32::MAX, u32::MAX]);
     } else {
         out.extend(b"PK\x05\x06");
-        put(&mut out, &[0, 0, count as u16, count as u16]);
+        push_numbers(&mut out, &[0, 0, count as u16, count as u16]);
         put32(&mut out, &[len as u32, start as u32]);
     }
-    put(&mut out, &[0]);
+    push_numbers(&mut out, &[0]);
     out
 }
 

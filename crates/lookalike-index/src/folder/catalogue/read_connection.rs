@@ -92,11 +92,11 @@ type FileState = (u64, u64, Option<SystemTime>);
 
 impl FileStates {
     fn of(place: &IndexFolder) -> Self {
-        let look = |path: PathBuf| {
+        let state_of = |path: PathBuf| {
             let data = std::fs::metadata(path).ok()?;
             Some((number(&data), data.len(), data.modified().ok()))
         };
-        Self { catalogue: look(place.catalogue()), log: look(place.log()) }
+        Self { catalogue: state_of(place.catalogue()), log: state_of(place.log()) }
     }
 
     fn is_log_empty(&self) -> bool {
@@ -113,6 +113,6 @@ fn number(data: &Metadata) -> u64 {
 /// Distinguishes a file from another one with the same name.
 #[cfg(not(unix))]
 fn number(data: &Metadata) -> u64 {
-    let made = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    made.map_or(0, |since| since.as_nanos() as u64)
+    let created = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    created.map_or(0, |duration| duration.as_nanos() as u64)
 }

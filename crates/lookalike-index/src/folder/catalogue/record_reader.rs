@@ -69,7 +69,7 @@ impl Catalogue<'_> {
         for number in numbers {
             let Ok(number) = i64::try_from(number.0) else { continue };
             let rows = statement.query([number]).map_err(failed)?;
-            self.give(rows, wanted, &mut record, each)?;
+            self.pass_rows(rows, wanted, &mut record, each)?;
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl Catalogue<'_> {
         let mut statement = self.connection.prepare_cached(FROM_NUMBER).map_err(failed)?;
         let rows = statement.query([from, to, most]).map_err(failed)?;
         let mut last = from.saturating_sub(1);
-        self.give(rows, wanted, &mut IndexRecord::default(), &mut |record| {
+        self.pass_rows(rows, wanted, &mut IndexRecord::default(), &mut |record| {
             last = self.place.later("docs", last, record.number.signed())?;
             each(record)
         })
@@ -154,7 +154,7 @@ impl Catalogue<'_> {
         }
     }
 
-    fn give(
+    fn pass_rows(
         &self,
         mut rows: Rows<'_>,
         wanted: RecordFields,
@@ -263,12 +263,12 @@ impl Catalogue<'_> {
     fn other_table(
         &self,
         sql: &str,
-        wanted: bool,
+        is_wanted: bool,
         record: &mut IndexRecord,
         name: &str,
         take: impl FnOnce(&mut IndexRecord, &[u8]) -> Result<(), RowError>,
     ) -> Result<(), RowError> {
-        if !wanted {
+        if !is_wanted {
             return Ok(());
         }
         let mut statement = self.connection.prepare_cached(sql)?;

@@ -41,9 +41,9 @@ impl CatalogueWriter {
     pub(crate) fn empty_log(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(Duration::from_millis(100))?;
         let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-        let done = self.connection.query_row(sql, [], |_| Ok(()));
+        let result = self.connection.query_row(sql, [], |_| Ok(()));
         self.connection.busy_timeout(Duration::from_secs(20))?;
-        done
+        result
     }
 
     /// Checkpoints the log if it exceeds its limit. SQLite also does this, unless it fails. Without

@@ -35,7 +35,7 @@ impl WriterLock {
             let file = File::options().write(true).open(&path);
             file.map_err(|error| place.writing(&path, error))?
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => {
@@ -45,7 +45,7 @@ impl WriterLock {
                 }
                 Err(TryLockError::Error(error)) => return Err(place.writing(&path, error)),
                 Err(TryLockError::WouldBlock) => {
-                    let waited = begun.elapsed();
+                    let waited = started.elapsed();
                     if waited >= wait {
                         let index = place.name.clone();
                         let service = address_in(&path);

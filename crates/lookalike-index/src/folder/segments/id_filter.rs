@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn damaged_segments_disable_the_id_filter() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let tuning = Tuning { tail: 1, fan_out: 4, background: false };
         let state = test_index::state(&path, tuning);
         (0..8).for_each(|number| test_index::put(&state, &number.to_string()));
@@ -182,8 +182,8 @@ mod tests {
         // This block is the last of its list, so it is also searched for all greater keys: some of
         // these ids meet the damage.
         let ids = (100..200).map(|number| number.to_string());
-        let done = ids.map(|id| test_index::try_put(&state, &id).is_ok());
-        assert!(!known(&state) && done.filter(|done| *done).count() < 100);
+        let results = ids.map(|id| test_index::try_put(&state, &id).is_ok());
+        assert!(!known(&state) && results.filter(|is_stored| *is_stored).count() < 100);
         std::fs::write(&broken, bytes).unwrap();
         drop(state);
         let state = test_index::opened(&path, tuning);

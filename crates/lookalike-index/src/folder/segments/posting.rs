@@ -182,9 +182,12 @@ mod tests {
             }
             keys.sort_unstable();
             for key in [key, key >> shift, 0, u64::MAX].into_iter().chain(keys.iter().copied()) {
-                let wanted = keys.partition_point(|other| *other < key);
+                let expected = keys.partition_point(|other| *other < key);
                 for guess in [start, guess(keys.len(), key)] {
-                    prop_assert_eq!(lower_bound(keys.len(), key, guess, step, |i| keys[i]), wanted);
+                    prop_assert_eq!(
+                        lower_bound(keys.len(), key, guess, step, |i| keys[i]),
+                        expected
+                    );
                 }
             }
         }
@@ -211,12 +214,12 @@ mod tests {
             let run = |part: &[Posting]| PostingRun::sorted(part.to_vec(), part.to_vec());
             let run = run(&postings[..cut]).merged(&run(&postings[cut..]));
             let keys: Vec<u64> = (0..40).collect();
-            let mut wanted = postings;
-            wanted.sort_unstable();
+            let mut expected = postings;
+            expected.sort_unstable();
             for list in PostingList::BOTH {
                 let mut found = Vec::new();
                 run.find(list, &keys, |at, number| found.push((keys[at], number)));
-                prop_assert_eq!(&found, &wanted);
+                prop_assert_eq!(&found, &expected);
             }
         }
     }

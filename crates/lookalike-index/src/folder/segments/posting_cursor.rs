@@ -16,9 +16,9 @@ pub(crate) struct PostingCursor {
     block: usize,
     end: usize,
     at: usize,
-    /// The number of the first block in `ahead`.
+    /// The number of the first block in `buffer`.
     first: usize,
-    ahead: Vec<[u8; BLOCK]>,
+    buffer: Vec<[u8; BLOCK]>,
 }
 
 impl PostingCursor {
@@ -26,7 +26,7 @@ impl PostingCursor {
     pub(crate) fn new(segment: &Arc<Segment>, list: PostingList) -> Self {
         let Range { start: block, end } = segment.blocks_of(list);
         let segment = Arc::clone(segment);
-        Self { segment, block, end, at: 0, first: 0, ahead: Vec::new() }
+        Self { segment, block, end, at: 0, first: 0, buffer: Vec::new() }
     }
 
     /// Appends the next postings with keys up to `most`, except postings of dead documents. The
@@ -40,42 +40,42 @@ impl PostingCursor {
         is_dead: impl Fn(u32) -> bool,
         out: &mut Vec<Posting>,
     ) -> Result<u64, IndexError> {
-        let mut taken = 0;
+        let mut count = 0;
         while self.block < self.end {
             let block = self.read_ahead()?;
-            let bytes = &self.ahead[block];
+            let bytes = &self.buffer[block];
             // At most `PER_BLOCK`, because the block was verified.
-            let held = u32_at(bytes, COUNT) as usize;
-            while self.at < held {
+            let length = u32_at(bytes, COUNT) as usize;
+            while self.at < length {
                 let key = u64_at(bytes, 8 * self.at);
                 if key > most {
-                    return Ok(taken);
+                    return Ok(count);
                 }
                 let number = u32_at(bytes, NUMBERS + 4 * self.at);
                 if !is_dead(number) {
                     out.push((key, number));
                 }
                 self.at += 1;
-                taken += 1;
+                count += 1;
             }
             self.block += 1;
             self.at = 0;
         }
-        Ok(taken)
+        Ok(count)
     }
 
-    /// Reads the next block and some after it; returns the position of the next block in `ahead`.
+    /// Reads the next block and some after it; returns the position of the next block in `buffer`.
     fn read_ahead(&mut self) -> Result<usize, IndexError> {
-        if !(self.first..self.first + self.ahead.len()).contains(&self.block) {
+        if !(self.first..self.first + self.buffer.len()).contains(&self.block) {
             let count = READ_AHEAD.min(self.end - self.block);
             self.first = self.block;
-            self.ahead.clear();
+            self.buffer.clear();
             let mut blocks = vec![[0; BLOCK]; count];
             self.segment.read(self.block, blocks.as_flattened_mut())?;
             for (at, block) in blocks.iter().enumerate() {
                 self.segment.check_once(self.block + at, block)?;
             }
-            self.ahead = blocks;
+            self.buffer = blocks;
         }
         Ok(self.block - self.first)
     }

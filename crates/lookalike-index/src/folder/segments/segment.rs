@@ -167,7 +167,7 @@ impl Segment {
         let is_last = block + 1 == blocks.count;
         let next = if is_last { u64::MAX } else { self.fence(blocks.start + block + 1) };
         let share = key.saturating_sub(first) as f64 / next.saturating_sub(first).max(1) as f64;
-        ((share * blocks.held(block) as f64) as usize).min(blocks.held(block) - 1)
+        ((share * blocks.postings_in(block) as f64) as usize).min(blocks.postings_in(block) - 1)
     }
 
     /// Finds the documents of a key, starting at a block and a guessed position in it.
@@ -181,13 +181,13 @@ impl Segment {
     ) -> Result<(), IndexError> {
         while block < blocks.count && self.fence(blocks.start + block) <= key {
             let bytes = self.block(blocks.start + block, read)?;
-            let held = blocks.held(block);
-            let mut low = lower_bound(held, key, place, 8, |i| u64_at(bytes, 8 * i));
-            while low < held && u64_at(bytes, 8 * low) == key {
+            let count = blocks.postings_in(block);
+            let mut low = lower_bound(count, key, place, 8, |i| u64_at(bytes, 8 * i));
+            while low < count && u64_at(bytes, 8 * low) == key {
                 each(u32_at(bytes, NUMBERS + 4 * low));
                 low += 1;
             }
-            if low < held {
+            if low < count {
                 break;
             }
             block += 1;
@@ -239,7 +239,7 @@ impl Segment {
         };
         let bytes = self.block(blocks.start + block, read)?;
         let mut low = 0;
-        let mut high = blocks.held(block);
+        let mut high = blocks.postings_in(block);
         while low < high {
             let middle = low.midpoint(high);
             match posting_at(bytes, middle).cmp(&posting) {
@@ -281,8 +281,8 @@ impl Segment {
                 if self.fence(index) != u64_at(&bytes, 0) {
                     return Err(self.damaged_block(index, "has another first key than its fence"));
                 }
-                let held = u32_at(&bytes, COUNT) as usize;
-                for at in 0..held {
+                let length = u32_at(&bytes, COUNT) as usize;
+                for at in 0..length {
                     let key = u64_at(&bytes, 8 * at);
                     if key < before {
                         return Err(self.damaged_block(index, "is not sorted"));
@@ -351,7 +351,7 @@ impl Segment {
         let blocks = if is_band { bands } else { self.blocks(PostingList::Ids) };
         let is_sound = checksum(&bytes[..CHECKSUM]) == u64_at(bytes, CHECKSUM)
             && u32_at(bytes, PLACE) as usize == index
-            && u32_at(bytes, COUNT) as usize == blocks.held(index - blocks.start);
+            && u32_at(bytes, COUNT) as usize == blocks.postings_in(index - blocks.start);
         if is_sound {
             return Ok(());
         }
@@ -392,7 +392,7 @@ struct BlockRange {
 
 impl BlockRange {
     /// The number of postings of a block: all blocks but the last are full.
-    fn held(&self, block: usize) -> usize {
+    fn postings_in(&self, block: usize) -> usize {
         (self.postings - block * PER_BLOCK).min(PER_BLOCK)
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct SegmentFile<'a> {
     path: PathBuf,
     out: BufWriter<File>,
     block: Box<[u8; BLOCK]>,
-    held: usize,
+    block_postings: usize,
     list: usize,
     header: SegmentHeader,
     fences: Vec<u8>,
@@ -38,13 +38,13 @@ impl<'a> SegmentFile<'a> {
             _ => {}
         }
         let file = place.new_file(&path)?;
-        let mut made = Self {
+        let mut segment_file = Self {
             place,
             name,
             path,
             out: BufWriter::with_capacity(1 << 18, file),
             block: Box::new([0; BLOCK]),
-            held: 0,
+            block_postings: 0,
             list: 0,
             header: SegmentHeader { first: u32::MAX, ..SegmentHeader::default() },
             fences: Vec::new(),
@@ -52,18 +52,18 @@ impl<'a> SegmentFile<'a> {
             finished: false,
         };
         // The header is written last: until then, the file is not a valid segment.
-        made.write(&[0; BLOCK])?;
-        Ok(made)
+        segment_file.write(&[0; BLOCK])?;
+        Ok(segment_file)
     }
 
     /// Adds a posting, whose key is at least the previous key.
     pub(crate) fn push(&mut self, key: u64, number: u32) -> Result<(), IndexError> {
-        let at = self.held;
+        let at = self.block_postings;
         self.block[8 * at..8 * at + 8].copy_from_slice(&key.to_le_bytes());
         self.block[NUMBERS + 4 * at..NUMBERS + 4 * at + 4].copy_from_slice(&number.to_le_bytes());
-        self.held += 1;
+        self.block_postings += 1;
         self.header.postings[self.list] += 1;
-        if self.held == PER_BLOCK { self.end_block() } else { Ok(()) }
+        if self.block_postings == PER_BLOCK { self.end_block() } else { Ok(()) }
     }
 
     /// Ends the list of bands; the list of ids follows.
@@ -89,10 +89,10 @@ impl<'a> SegmentFile<'a> {
         let fences = std::mem::take(&mut self.fences);
         self.write(&fences)?;
         let header = self.header.to_bytes();
-        let done = self.out.seek(SeekFrom::Start(0)).and_then(|_| self.out.write_all(&header));
-        let done =
-            done.and_then(|()| self.out.flush()).and_then(|()| self.out.get_ref().sync_all());
-        done.map_err(|error| self.place.writing(&self.path, error))?;
+        let result = self.out.seek(SeekFrom::Start(0)).and_then(|_| self.out.write_all(&header));
+        let result =
+            result.and_then(|()| self.out.flush()).and_then(|()| self.out.get_ref().sync_all());
+        result.map_err(|error| self.place.writing(&self.path, error))?;
         index_folder::sync_folder(self.place)?;
         let checksum = self.header.blocks;
         let entry = SegmentEntry { name: self.name.clone(), first, last, level, dropped, checksum };
@@ -102,21 +102,21 @@ impl<'a> SegmentFile<'a> {
     }
 
     fn end_block(&mut self) -> Result<(), IndexError> {
-        if self.held == 0 {
+        if self.block_postings == 0 {
             return Ok(());
         }
         let index = (self.sums.len() / 8) as u32;
-        let held = self.held;
+        let block_postings = self.block_postings;
         let block = &mut *self.block;
-        block[8 * held..NUMBERS].fill(0);
-        block[NUMBERS + 4 * held..COUNT].fill(0);
-        block[COUNT..PLACE].copy_from_slice(&(held as u32).to_le_bytes());
+        block[8 * block_postings..NUMBERS].fill(0);
+        block[NUMBERS + 4 * block_postings..COUNT].fill(0);
+        block[COUNT..PLACE].copy_from_slice(&(block_postings as u32).to_le_bytes());
         block[PLACE..CHECKSUM].copy_from_slice(&index.to_le_bytes());
         let sum = checksum(&block[..CHECKSUM]).to_le_bytes();
         block[CHECKSUM..].copy_from_slice(&sum);
         self.fences.extend_from_slice(&block[..8]);
         self.sums.extend_from_slice(&sum);
-        self.held = 0;
+        self.block_postings = 0;
         let written = self.out.write_all(&*self.block);
         written.map_err(|error| self.place.writing(&self.path, error))
     }

@@ -139,9 +139,9 @@ fn counts(snapshot: &FolderSnapshot, problems: &mut Vec<IndexProblem>) -> Result
         ("bytes of sets", head.set_bytes, count_rows.set_bytes),
         ("bytes of texts", head.text_bytes, count_rows.text_bytes),
     ];
-    for (name, stored, there) in pairs {
-        if stored != there {
-            let what = format!("the stored count is {stored} {name}, but the index has {there}");
+    for (name, stored, counted) in pairs {
+        if stored != counted {
+            let what = format!("the stored count is {stored} {name}, but the index has {counted}");
             problems.push(IndexProblem { place: "state".to_owned(), what, repairable: true });
         }
     }
@@ -246,7 +246,9 @@ pub(crate) fn stats(snapshot: &FolderSnapshot) -> Result<Stats, IndexError> {
     let pages = catalogue.number("PRAGMA page_count")?;
     let log_bytes = std::fs::metadata(catalogue.place.log()).map_or(0, |data| data.len());
     let view = &snapshot.view;
-    let sum = |of: &dyn Fn(&Segment) -> u64| view.segments.iter().map(|one| of(one)).sum::<u64>();
+    let sum = |size: &dyn Fn(&Segment) -> u64| {
+        view.segments.iter().map(|segment| size(segment)).sum::<u64>()
+    };
     let run_postings = view.runs.iter().map(|run| run.bands.len() as u64).sum::<u64>();
     Ok(Stats {
         documents: snapshot.head.documents,

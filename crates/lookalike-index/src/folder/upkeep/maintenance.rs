@@ -45,7 +45,7 @@ pub(crate) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
                 full = true;
                 state.free_reserve()?;
             }
-            done => done?,
+            result => result?,
         }
     }
     if full {
@@ -58,7 +58,7 @@ pub(crate) fn compact(state: &Arc<IndexState>, now: i64) -> Result<(), IndexErro
             release_pages(state, &mut full)?;
             merge_one_by_one(state)?;
         }
-        done => done?,
+        result => result?,
     }
     release_pages(state, &mut full)?;
     state.fill_reserve();
@@ -77,7 +77,7 @@ fn repeat_sparingly(
     loop {
         state.place.poll()?;
         match work(count) {
-            Ok(done) if done < count => return Ok(()),
+            Ok(processed) if processed < count => return Ok(()),
             Ok(_) if *full => {
                 state.free_reserve()?;
                 count = most.min(2 * count);
@@ -99,22 +99,22 @@ fn merge_to_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
         let mut guard = state.writer.lock();
         let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
         if state.view().tail() > 0 {
-            let mut made = None;
-            let done = writer.transaction(state, |writer, view| {
-                made = Some(flush(state, writer, view)?);
+            let mut flushed = None;
+            let result = writer.transaction(state, |writer, view| {
+                flushed = Some(flush(state, writer, view)?);
                 Ok(())
             });
-            if let (Err(_), Some(segment)) = (&done, made) {
+            if let (Err(_), Some(segment)) = (&result, flushed) {
                 let _ = std::fs::remove_file(state.place.folder.join(&segment.entry.name));
             }
-            done?;
+            result?;
         }
     }
-    let _one = state.signal.exclusive();
+    let _lock = state.signal.exclusive();
     loop {
         let view = state.view();
-        let is_one = view.segments.len() == 1 && !any_dead(state)?;
-        if is_one || view.segments.is_empty() || merge(state, &view.segments)? {
+        let is_single = view.segments.len() == 1 && !any_dead(state)?;
+        if is_single || view.segments.is_empty() || merge(state, &view.segments)? {
             return Ok(());
         }
     }
@@ -127,7 +127,7 @@ fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     let mut segments = state.view().segments.clone();
     segments.sort_by_key(|segment| segment.file_bytes());
     for segment in segments {
-        let _one = state.signal.exclusive();
+        let _lock = state.signal.exclusive();
         match merge(state, &[segment]) {
             Ok(_) | Err(IndexError::DiskFull { .. }) => {}
             Err(error) => return Err(error),
@@ -135,7 +135,7 @@ fn merge_one_by_one(state: &Arc<IndexState>) -> Result<(), IndexError> {
     }
     match merge_to_one(state) {
         Err(IndexError::DiskFull { .. }) => Ok(()),
-        done => done,
+        result => result,
     }
 }
 
@@ -170,7 +170,7 @@ fn remove_expired(
         let why = format!("{} expired documents cannot be removed from it", numbers.len());
         return Err(state.place.damaged_catalogue(why));
     }
-    let done = writer.transaction(state, |writer, view| {
+    let removed = writer.transaction(state, |writer, view| {
         writer.head.changes += 1;
         let change = writer.head.changes;
         let documents: Vec<i64> = numbers.iter().map(|number| i64::from(*number)).collect();
@@ -192,7 +192,7 @@ fn remove_expired(
         Ok(numbers.len())
     })?;
     *before = numbers;
-    Ok(done)
+    Ok(removed)
 }
 
 /// Releases unused pages of the catalogue.
@@ -233,7 +233,7 @@ fn release_pages(state: &IndexState, full: &mut bool) -> Result<(), IndexError> 
 /// # Errors
 /// As [`Backend::repair`](crate::backend::Backend::repair).
 pub(crate) fn repair(state: &Arc<IndexState>) -> Result<(), IndexError> {
-    let _one = state.signal.exclusive();
+    let _lock = state.signal.exclusive();
     let failed = |error| state.place.database(error);
     let (old, new, changes) = {
         let mut guard = state.writer.lock();
@@ -301,13 +301,13 @@ pub(crate) fn repair_segments(
             Err(IndexError::Damaged { .. }) => {
                 catalogue.run(|connection| connection.execute_batch("BEGIN IMMEDIATE"))?;
                 let rebuilt = rebuild_segments(catalogue, settings, tuning, head, &entry);
-                let done = rebuilt.and_then(|rebuilt| {
+                let result = rebuilt.and_then(|rebuilt| {
                     catalogue.run(|connection| replace(connection, head, &entry, &rebuilt))
                 });
-                if done.is_err() {
+                if result.is_err() {
                     let _ = catalogue.connection.execute_batch("ROLLBACK");
                 }
-                done?;
+                result?;
             }
             Err(error) => return Err(error),
         }

@@ -41,11 +41,11 @@ pub(crate) struct SegmentMerge<'a> {
     cursors: Vec<PostingCursor>,
     /// The postings of a piece.
     postings: Vec<Posting>,
-    /// Number of pieces of the list; `done` of them are finished.
+    /// Number of pieces of the list; `finished_pieces` of them are finished.
     pieces: u64,
-    done: u64,
+    finished_pieces: u64,
     /// Number of postings of all finished pieces.
-    taken: u64,
+    merged_postings: u64,
 }
 
 impl<'a> SegmentMerge<'a> {
@@ -59,8 +59,8 @@ impl<'a> SegmentMerge<'a> {
             let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
             // The transaction that added a segment may have been rolled back.
             let view = state.view();
-            let is_there = |one| view.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
-            if !segments.iter().all(is_there) {
+            let is_listed = |one| view.segments.iter().any(|segment| Arc::ptr_eq(one, segment));
+            if !segments.iter().all(is_listed) {
                 return Ok(None);
             }
             next_name(&mut writer.head)
@@ -84,8 +84,8 @@ impl<'a> SegmentMerge<'a> {
             cursors: Vec::new(),
             postings: Vec::new(),
             pieces: 0,
-            done: 0,
-            taken: 0,
+            finished_pieces: 0,
+            merged_postings: 0,
         };
         merge.begin_list(PostingList::Bands);
         Ok(Some(merge))
@@ -96,7 +96,7 @@ impl<'a> SegmentMerge<'a> {
         self.cursors =
             self.segments.iter().map(|segment| PostingCursor::new(segment, list)).collect();
         self.pieces = self.postings_of(list).div_ceil(BATCH).max(1);
-        self.done = 0;
+        self.finished_pieces = 0;
     }
 
     fn postings_of(&self, list: PostingList) -> u64 {
@@ -121,7 +121,7 @@ impl<'a> SegmentMerge<'a> {
     /// Progress, from 0 to 1.
     pub(crate) fn share_done(&self) -> f64 {
         let all: u64 = PostingList::BOTH.iter().map(|list| self.postings_of(*list)).sum();
-        self.taken as f64 / all.max(1) as f64
+        self.merged_postings as f64 / all.max(1) as f64
     }
 
     /// Merges the next piece, within milliseconds. Returns `true` when the merge can be finished.
@@ -130,21 +130,21 @@ impl<'a> SegmentMerge<'a> {
     /// Read and write errors of segments. The merge cannot continue after an error.
     #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds sorted pieces")]
     pub(crate) fn step(&mut self) -> Result<bool, IndexError> {
-        if self.done == self.pieces {
+        if self.finished_pieces == self.pieces {
             if self.list == PostingList::Ids {
                 return Ok(true);
             }
             self.file.end_bands()?;
             self.begin_list(PostingList::Ids);
         }
-        self.done += 1;
+        self.finished_pieces += 1;
         // Keys are hashes, so equal ranges of them contain about equally many postings. The end of
         // the last range, 2⁶⁴, becomes the greatest key.
-        let end = (u128::from(self.done) << 64) / u128::from(self.pieces);
+        let end = (u128::from(self.finished_pieces) << 64) / u128::from(self.pieces);
         let most = u64::try_from(end).unwrap_or(u64::MAX);
         self.postings.clear();
         for cursor in &mut self.cursors {
-            self.taken +=
+            self.merged_postings +=
                 cursor.take_up_to(most, |number| self.dead.has(number), &mut self.postings)?;
         }
         self.postings.sort();
@@ -161,10 +161,11 @@ impl<'a> SegmentMerge<'a> {
     pub(crate) fn finish(self) -> Result<(), IndexError> {
         let state = self.state;
         let segments = &self.segments;
-        let left = self.documents().saturating_sub(self.dead.count);
-        let level = state.tuning.level(left);
-        let above = segments.iter().map(|segment| segment.entry.level + 1).max().unwrap_or(0);
-        let level = if segments.len() >= state.tuning.fan_out { level.max(above) } else { level };
+        let remaining = self.documents().saturating_sub(self.dead.count);
+        let level = state.tuning.level(remaining);
+        let next_level = segments.iter().map(|segment| segment.entry.level + 1).max().unwrap_or(0);
+        let level =
+            if segments.len() >= state.tuning.fan_out { level.max(next_level) } else { level };
         let before = segments.iter().map(|segment| segment.entry.dropped).max().unwrap_or(0);
         let dropped = if self.dead.count == 0 { before } else { self.changes };
         let merged = Arc::new(self.file.finish(covered(segments), level, dropped)?);
@@ -183,7 +184,7 @@ fn covered(segments: &[Arc<Segment>]) -> (u32, u32) {
     (first, last)
 }
 
-/// Replaces adjacent segments by others in one transaction, which also runs `also`. Then removes
+/// Replaces adjacent segments by others in one transaction, which also runs `update`. Then removes
 /// the files of the replaced segments.
 ///
 /// # Errors
@@ -193,13 +194,13 @@ pub(crate) fn swap(
     old: &[Arc<Segment>],
     new: &[Arc<Segment>],
     changes: u64,
-    also: impl FnOnce(&mut CatalogueWriter),
+    update: impl FnOnce(&mut CatalogueWriter),
 ) -> Result<(), IndexError> {
     let mut guard = state.writer.lock();
     let writer = guard.as_mut().ok_or_else(|| state.read_only())?;
     let place = &state.place;
     writer.transaction(state, |writer, view| {
-        also(writer);
+        update(writer);
         let failed = |error| place.database(error);
         for segment in old {
             let name = &segment.entry.name;

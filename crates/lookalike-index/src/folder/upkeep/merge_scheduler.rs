@@ -46,8 +46,8 @@ pub(crate) fn work(state: &Arc<IndexState>) {
     while let Some(_turn) = state.signal.next() {
         // A failed merge is retried after the next new segment, and by `compact`, which reports the
         // error. Until then, only speed is affected.
-        let done = merge_all(state);
-        state.signal.merged(done.is_ok());
+        let result = merge_all(state);
+        state.signal.merged(result.is_ok());
     }
 }
 
@@ -66,7 +66,7 @@ fn merge_all(state: &Arc<IndexState>) -> Result<(), IndexError> {
             continue;
         }
         let at_once = ends
-            || adding.is_over(view.last, Instant::now())
+            || adding.has_ended(view.last, Instant::now())
             || view.segments.len() >= merge_backlog_limit(state.tuning.fan_out);
         match next(merges.lags(view.last), at_once) {
             NextStep::Nothing => break,
@@ -91,12 +91,13 @@ struct RunningMerges<'a> {
 impl RunningMerges<'_> {
     /// Begins the next due merge. Returns `false` if there is none.
     fn begin(&mut self, view: &PostingView) -> bool {
-        let is_taken = |segment: &Arc<Segment>| {
+        let is_unavailable = |segment: &Arc<Segment>| {
             self.running.iter().any(|(merge, _)| merge.takes(segment))
                 || self.failed_segments.iter().any(|one| Arc::ptr_eq(one, segment))
         };
         let levels = view.segments.iter();
-        let levels = levels.map(|segment| (!is_taken(segment)).then_some(segment.entry.level));
+        let levels =
+            levels.map(|segment| (!is_unavailable(segment)).then_some(segment.entry.level));
         let planned = plan(&levels.collect::<Vec<_>>(), self.state.tuning.fan_out);
         let Some(range) = planned else { return false };
         let segments = &view.segments[range];
@@ -118,14 +119,14 @@ impl RunningMerges<'_> {
 
     /// Merges the next piece of a merge, or finishes the merge.
     fn advance(&mut self, at: usize) {
-        let done = match self.running[at].0.step() {
+        let failure = match self.running[at].0.step() {
             Ok(false) => return,
             Ok(true) => None,
             Err(error) => Some(error),
         };
         let (merge, _) = self.running.swap_remove(at);
         let segments = merge.segments().to_vec();
-        match done.map_or_else(|| merge.finish(), Err) {
+        match failure.map_or_else(|| merge.finish(), Err) {
             Ok(()) => self.state.signal.merged(true),
             Err(error) => self.fail(segments, error),
         }
@@ -153,7 +154,7 @@ impl WriteActivity {
 
     /// Returns true if the time since the last addition is much longer than the time between the
     /// last two additions.
-    fn is_over(&mut self, last: u32, now: Instant) -> bool {
+    fn has_ended(&mut self, last: u32, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         if last != self.last {
             *self = Self { last, since: now, gap: passed };
@@ -202,7 +203,7 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
     let mut known: Vec<u32> = levels.iter().flatten().copied().collect();
     known.sort_unstable();
     known.dedup();
-    known.into_iter().zip(1..).find_map(|(most, how_many)| {
+    known.into_iter().zip(1..).find_map(|(most, level_count)| {
         let mut start = 0;
         levels.split(|level| level.is_none_or(|level| level > most)).find_map(|group| {
             let all = start..start + group.len();
@@ -210,7 +211,7 @@ fn plan(levels: &[Option<u32>], fan_out: usize) -> Option<std::ops::Range<usize>
             let same: Vec<_> = all.clone().filter(|at| levels[*at] == Some(most)).collect();
             match same.get(..fan_out) {
                 Some([first, .., last]) => Some(*first..last + 1),
-                _ => (group.len() >= how_many * fan_out).then_some(all),
+                _ => (group.len() >= level_count * fan_out).then_some(all),
             }
         })
     })
@@ -266,7 +267,7 @@ mod tests {
         }
         let (fan_out, mut segments) = (8, Vec::<Model>::new());
         let (mut paces, mut most) = (Vec::<(u32, MergePace)>::new(), (0, 0));
-        let mut begun = 0;
+        let mut merge_count = 0;
         for flushed in 0..8 * 4096_u32 {
             let last = 10 * (flushed + 1);
             segments.push(Model { level: 0, documents: 10, merge: None });
@@ -274,8 +275,8 @@ mod tests {
                 let levels = segments.iter().map(|one| one.merge.is_none().then_some(one.level));
                 let levels: Vec<_> = levels.collect();
                 let Some(range) = plan(&levels, fan_out) else { break };
-                begun += 1;
-                let (name, mut documents) = (begun, 0);
+                merge_count += 1;
+                let (name, mut documents) = (merge_count, 0);
                 for one in &mut segments[range] {
                     one.merge = Some(name);
                     documents += one.documents;
@@ -307,8 +308,8 @@ mod tests {
         for step in 0..20_000u32 {
             levels.push(Some(if step.is_multiple_of(97) { 2 } else { 0 }));
             while let Some(range) = plan(&levels, fan_out) {
-                let above = levels[range.clone()].iter().flatten().max().unwrap() + 1;
-                levels.splice(range, [Some(above)]);
+                let next_level = levels[range.clone()].iter().flatten().max().unwrap() + 1;
+                levels.splice(range, [Some(next_level)]);
             }
             assert!(levels.len() <= 40, "{levels:?}");
         }
@@ -330,8 +331,8 @@ mod tests {
 
     #[test]
     fn merge_all_leaves_few_segments() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         merge_all(&state).unwrap();
         let segments = state.view().segments.len();
@@ -348,8 +349,8 @@ mod tests {
 
     #[test]
     fn merges_yield_to_exclusive_access() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         state.signal.flags.lock().waiters = 1;
         merge_all(&state).unwrap();
@@ -366,17 +367,17 @@ mod tests {
 
     #[test]
     fn cancelled_merges_are_retried() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         let thread = {
             let state = Arc::clone(&state);
             std::thread::spawn(move || work(&state))
         };
-        let wait_until = |is_so: &dyn Fn() -> bool| {
-            let begun = Instant::now();
-            while !is_so() {
-                assert!(begun.elapsed() < Duration::from_secs(60), "nobody merges");
+        let wait_until = |condition: &dyn Fn() -> bool| {
+            let started = Instant::now();
+            while !condition() {
+                assert!(started.elapsed() < Duration::from_secs(60), "nobody merges");
                 std::thread::sleep(Duration::from_millis(1));
             }
         };
@@ -392,8 +393,8 @@ mod tests {
 
     #[test]
     fn failed_merge_does_not_block_others() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         let (tuning, name) = (state.tuning, state.view().segments[0].entry.name.clone());
         drop(state);
@@ -414,8 +415,8 @@ mod tests {
 
     #[test]
     fn removed_segments_are_not_merged() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         let segments = state.view().segments.clone();
         merge_all(&state).unwrap();
@@ -427,20 +428,20 @@ mod tests {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         let mut adding = WriteActivity::new(10, start);
-        assert!(!adding.is_over(10, at(99)));
-        assert!(adding.is_over(10, at(100)));
-        assert!(!adding.is_over(20, at(300)));
-        assert!(!adding.is_over(20, at(1499)));
-        assert!(adding.is_over(20, at(1500)));
-        assert!(!adding.is_over(30, at(60_000)));
-        assert!(!adding.is_over(30, at(61_999)));
-        assert!(adding.is_over(30, at(62_000)));
+        assert!(!adding.has_ended(10, at(99)));
+        assert!(adding.has_ended(10, at(100)));
+        assert!(!adding.has_ended(20, at(300)));
+        assert!(!adding.has_ended(20, at(1499)));
+        assert!(adding.has_ended(20, at(1500)));
+        assert!(!adding.has_ended(30, at(60_000)));
+        assert!(!adding.has_ended(30, at(61_999)));
+        assert!(adding.has_ended(30, at(62_000)));
     }
 
     #[test]
     fn no_merge_starts_after_end() {
-        let above = tempfile::tempdir().unwrap();
-        let path = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index");
         let state = unmerged(&path);
         state.signal.end();
         merge_all(&state).unwrap();

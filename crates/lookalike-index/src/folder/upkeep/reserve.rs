@@ -20,10 +20,10 @@ const PIECE: u64 = 1 << 16;
 
 /// Grows the file to the size that a catalogue of this size needs, or as far as space allows.
 pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
-    let wanted = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
+    let target = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
     let path = place.reserve();
     let length = path.symlink_metadata().map_or(0, |data| data.len());
-    if length >= wanted {
+    if length >= target {
         return;
     }
     let file = place.new_file(&path).or_else(|_| File::options().append(true).open(&path));
@@ -34,7 +34,7 @@ pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     for _ in 0..PIECE / 8 {
         bytes.extend_from_slice(&random.next_u64().to_le_bytes());
     }
-    for _ in length / PIECE..wanted / PIECE {
+    for _ in length / PIECE..target / PIECE {
         if file.write_all(&bytes).is_err() {
             return;
         }

@@ -40,8 +40,8 @@ fn exported(backend: &dyn Backend) -> Result<Vec<IndexRecord>, IndexError> {
 
 #[test]
 fn flipped_bytes_are_never_exported() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let records = with_texts(&folder);
     let path = folder.join("catalog.sqlite");
     let sound = std::fs::read(&path).unwrap();
@@ -75,7 +75,7 @@ fn flipped_bytes_are_never_exported() {
 
 #[test]
 fn every_stored_value_has_a_checksum() {
-    let above = tempfile::tempdir().unwrap();
+    let temp = tempfile::tempdir().unwrap();
     let damages = [
         "UPDATE texts SET zstd = (SELECT zstd FROM texts WHERE doc = 8) WHERE doc = 7",
         "UPDATE sets SET code = (SELECT code FROM sets WHERE doc = 8) WHERE doc = 7",
@@ -89,7 +89,7 @@ fn every_stored_value_has_a_checksum() {
         "UPDATE docs SET signature = zeroblob(96) WHERE doc = 7",
     ];
     for (number, sql) in damages.iter().enumerate() {
-        let folder = above.path().join(number.to_string());
+        let folder = temp.path().join(number.to_string());
         let records = with_texts(&folder);
         let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
         assert_eq!(catalogue.execute(sql, []).unwrap(), 1);
@@ -101,15 +101,15 @@ fn every_stored_value_has_a_checksum() {
         assert!(matches!(error, IndexError::Damaged { .. }), "{sql}: {error}");
         // A search for a damaged id fails instead of reporting an unknown id.
         if sql.contains("'other'") {
-            let looked = reader.snapshot().unwrap().number_of(&records[6].id);
-            assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
+            let result = reader.snapshot().unwrap().number_of(&records[6].id);
+            assert!(matches!(result, Err(IndexError::Damaged { .. })), "{result:?}");
         }
         if sql.contains("SET code") {
-            let looked = reader.snapshot().unwrap().sets(&[DocumentNumber(7)], &mut |_, _| Ok(()));
-            assert!(matches!(looked, Err(IndexError::Damaged { .. })), "{looked:?}");
+            let result = reader.snapshot().unwrap().sets(&[DocumentNumber(7)], &mut |_, _| Ok(()));
+            assert!(matches!(result, Err(IndexError::Damaged { .. })), "{result:?}");
         }
     }
-    let folder = above.path().join("settings");
+    let folder = temp.path().join("settings");
     with_texts(&folder);
     let catalogue = rusqlite::Connection::open(folder.join("catalog.sqlite")).unwrap();
     let sql = "UPDATE settings SET json = replace(json, '0.5', '0.6')";
@@ -120,8 +120,8 @@ fn every_stored_value_has_a_checksum() {
 
 #[test]
 fn segments_truncated_in_use_are_errors() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let (documents, _) = filled(&folder);
     let reader = open(&folder, Access::Read).unwrap();
     let writer = open(&folder, WRITE).unwrap();

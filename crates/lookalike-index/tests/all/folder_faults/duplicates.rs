@@ -9,8 +9,8 @@ use lookalike_index::index::Access;
 
 #[test]
 fn an_open_reader_sees_duplicates() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     let keeper = filled(&folder).1.last().unwrap().id.clone();
     let (writer, reader) = (open(&folder, WRITE).unwrap(), open(&folder, Access::Read).unwrap());
     assert_eq!(writer.add_duplicates(&[]).unwrap(), 0);
@@ -20,10 +20,10 @@ fn an_open_reader_sees_duplicates() {
     writer.add_decisions(&["{}"], None).unwrap();
     writer.replace_categories(b"model", DocumentNumber(0), &[]).unwrap();
     drop((writer, reader));
-    let again = open(&folder, WRITE).unwrap();
-    assert_eq!(duplicates(&*again).len(), 1);
-    assert_clean(&*again);
-    let versions = again.snapshot().unwrap().versions("a");
+    let reopened = open(&folder, WRITE).unwrap();
+    assert_eq!(duplicates(&*reopened).len(), 1);
+    assert_clean(&*reopened);
+    let versions = reopened.snapshot().unwrap().versions("a");
     assert!(matches!(versions, Err(IndexError::NoOriginals { .. })));
 }
 
@@ -39,8 +39,8 @@ fn damage_of_duplicates_is_named() {
         ),
     ];
     for (sql, expected, repairable) in damages {
-        let above = tempfile::tempdir().unwrap();
-        let folder = above.path().join("index");
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("index");
         let keeper = filled(&folder).1.last().unwrap().id.clone();
         let backend = open(&folder, WRITE).unwrap();
         backend.add_duplicates(&[DuplicateEntry { id: "copy", keeper: &keeper }]).unwrap();

@@ -19,8 +19,8 @@ fn fill(path: &std::path::Path) {
 
 #[test]
 fn full_disk_allows_removal_and_compaction() {
-    let above = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::of(above.path(), "size=16m") else { return };
+    let temp = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::of(temp.path(), "size=16m") else { return };
     let folder = disk.0.join("index");
     let settings = settings(StoredContent::Texts);
     let backend = folder::create_with(&folder, &settings, TINY).unwrap();

@@ -18,8 +18,8 @@ use tempfile::TempDir;
 /// Creates an index with twelve versions of one document. All except the first are stored as
 /// differences.
 fn archive() -> (TempDir, PathBuf) {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("archive");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("archive");
     let settings = settings(StoredContent::Originals);
     let backend = folder::create(&folder, &settings).unwrap();
     let mut maker = Maker::new(&settings, 5);
@@ -30,7 +30,7 @@ fn archive() -> (TempDir, PathBuf) {
         backend.write(&[document.put()]).unwrap();
     }
     assert_clean(&*backend);
-    (above, folder)
+    (temp, folder)
 }
 
 fn open(folder: &std::path::Path) -> Box<dyn Backend> {
@@ -74,8 +74,8 @@ fn assert_ends(access: Access, work: fn(&dyn Backend)) {
         if sound[sector.clone()].iter().all(|byte| *byte == 0) {
             continue;
         }
-        let above = tempfile::tempdir().unwrap();
-        let copy = above.path().join("archive");
+        let temp = tempfile::tempdir().unwrap();
+        let copy = temp.path().join("archive");
         copy_folder(&folder, &copy);
         let mut damaged = sound.clone();
         damaged[sector].fill(0);
@@ -296,8 +296,8 @@ fn compaction_removes_damaged_versions() {
         "UPDATE docs SET id = 'damaged'",
         "UPDATE docs SET id = CAST(x'ff' AS TEXT)",
     ] {
-        let above = tempfile::tempdir().unwrap();
-        let folder = above.path().join("archive");
+        let temp = tempfile::tempdir().unwrap();
+        let folder = temp.path().join("archive");
         let settings = settings(StoredContent::Originals);
         let backend = folder::create(&folder, &settings).unwrap();
         let mut maker = Maker::new(&settings, 5);

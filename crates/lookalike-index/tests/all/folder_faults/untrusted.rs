@@ -33,18 +33,18 @@ fn use_all(folder: &Path, to: &Path) -> Result<(), IndexError> {
 
 #[test]
 fn invalid_segment_names_are_errors() {
-    let above = tempfile::tempdir().unwrap();
-    let victim = above.path().join("thesis.txt");
-    let elsewhere = above.path().join("elsewhere.seg");
-    let source = above.path().join("source");
+    let temp = tempfile::tempdir().unwrap();
+    let victim = temp.path().join("thesis.txt");
+    let outside = temp.path().join("elsewhere.seg");
+    let source = temp.path().join("source");
     filled(&source);
-    std::fs::copy(&segments(&source)[0], &elsewhere).unwrap();
+    std::fs::copy(&segments(&source)[0], &outside).unwrap();
     std::fs::write(&victim, THESIS).unwrap();
-    let valid = std::fs::read(&elsewhere).unwrap();
+    let valid = std::fs::read(&outside).unwrap();
     let absolute = |path: &Path| path.display().to_string();
     let names = [
         absolute(&victim),
-        absolute(&elsewhere),
+        absolute(&outside),
         "../thesis.txt".to_owned(),
         "../elsewhere.seg".to_owned(),
         "lock".to_owned(),
@@ -54,7 +54,7 @@ fn invalid_segment_names_are_errors() {
         String::new(),
     ];
     for (number, name) in names.iter().enumerate() {
-        let folder = above.path().join(format!("index{number}"));
+        let folder = temp.path().join(format!("index{number}"));
         filled(&folder);
         let sql = "UPDATE segments SET name = ?1 WHERE first = (SELECT min(first) FROM segments)";
         assert_eq!(catalogue(&folder).execute(sql, [name]).unwrap(), 1);
@@ -63,11 +63,11 @@ fn invalid_segment_names_are_errors() {
             assert!(matches!(error, IndexError::DamagedCatalogue { .. }), "{name}: {error}");
             assert!(error.to_string().contains("segment"), "{error}");
         }
-        use_all(&folder, &above.path().join(format!("copy{number}"))).unwrap_err();
+        use_all(&folder, &temp.path().join(format!("copy{number}"))).unwrap_err();
         assert!(folder.join("catalog.sqlite").exists());
     }
     assert_eq!(std::fs::read(&victim).unwrap(), THESIS);
-    assert_eq!(std::fs::read(&elsewhere).unwrap(), valid);
+    assert_eq!(std::fs::read(&outside).unwrap(), valid);
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn impossible_catalogue_numbers_are_errors() {
         "UPDATE state SET text_bytes = -1",
         "PRAGMA user_version = -1",
     ];
-    let above = tempfile::tempdir().unwrap();
+    let temp = tempfile::tempdir().unwrap();
     for (number, sql) in damages.iter().enumerate() {
-        let folder = above.path().join(number.to_string());
+        let folder = temp.path().join(number.to_string());
         filled(&folder);
         catalogue(&folder).execute_batch(sql).unwrap();
         for access in [Access::Read, WRITE] {
@@ -112,9 +112,9 @@ fn schemas_of_others_are_refused() {
         "ALTER TABLE docs ADD COLUMN length INTEGER AS (length(id))",
         "ANALYZE",
     ];
-    let above = tempfile::tempdir().unwrap();
+    let temp = tempfile::tempdir().unwrap();
     for (number, sql) in additions.iter().enumerate() {
-        let folder = above.path().join(number.to_string());
+        let folder = temp.path().join(number.to_string());
         filled(&folder);
         let other = catalogue(&folder);
         let count = "SELECT count(*) FROM docs";
@@ -124,7 +124,7 @@ fn schemas_of_others_are_refused() {
             let error = open(&folder, access).map(drop).unwrap_err();
             assert!(matches!(error, IndexError::NotAnIndex { .. }), "{sql}: {error}");
         }
-        use_all(&folder, &above.path().join("copy")).unwrap_err();
+        use_all(&folder, &temp.path().join("copy")).unwrap_err();
         let after: i64 = other.query_row(count, [], |row| row.get(0)).unwrap();
         assert_eq!(before, after, "{sql}");
     }
@@ -132,8 +132,8 @@ fn schemas_of_others_are_refused() {
 
 #[test]
 fn a_rollback_journal_is_refused() {
-    let above = tempfile::tempdir().unwrap();
-    let folder = above.path().join("index");
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().join("index");
     filled(&folder);
     let journal = folder.join("catalog.sqlite-journal");
     std::fs::write(&journal, "names a file that SQLite deletes").unwrap();
@@ -151,13 +151,13 @@ fn a_rollback_journal_is_refused() {
 #[cfg(unix)]
 #[test]
 fn symbolic_links_are_not_followed() {
-    let above = tempfile::tempdir().unwrap();
-    let victim = above.path().join("thesis.txt");
+    let temp = tempfile::tempdir().unwrap();
+    let victim = temp.path().join("thesis.txt");
     std::fs::write(&victim, THESIS).unwrap();
     let fixed =
         ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal"];
     for name in fixed.into_iter().chain(["lock", "reserve"]) {
-        let folder = above.path().join(format!("with-{name}"));
+        let folder = temp.path().join(format!("with-{name}"));
         filled(&folder);
         let _ = std::fs::remove_file(folder.join(name));
         std::os::unix::fs::symlink(&victim, folder.join(name)).unwrap();
@@ -169,7 +169,7 @@ fn symbolic_links_are_not_followed() {
         assert_eq!(std::fs::read(&victim).unwrap(), THESIS, "{name}");
     }
     // Replaces a listed segment and all possible names of later ones by links.
-    let folder = above.path().join("segments");
+    let folder = temp.path().join("segments");
     filled(&folder);
     let listed = segments(&folder);
     std::fs::remove_file(&listed[0]).unwrap();
@@ -181,11 +181,11 @@ fn symbolic_links_are_not_followed() {
     std::os::unix::fs::symlink(&victim, folder.join("own.seg")).unwrap();
     let reader = open(&folder, Access::Read).unwrap();
     assert!(!reader.check().unwrap().is_empty());
-    reader.backup(&above.path().join("first copy")).unwrap();
+    reader.backup(&temp.path().join("first copy")).unwrap();
     drop(reader);
     // A writer creates its own segments instead.
     drop(open(&folder, WRITE).unwrap());
-    use_all(&folder, &above.path().join("copy")).unwrap();
+    use_all(&folder, &temp.path().join("copy")).unwrap();
     assert_eq!(std::fs::read(&victim).unwrap(), THESIS);
     assert!(folder.join("own.seg").symlink_metadata().is_ok(), "no file of this program");
 }
@@ -199,14 +199,14 @@ fn new_files_are_private_to_owner() {
         let entries = std::fs::read_dir(folder).unwrap();
         entries.map(|entry| mode(&entry.unwrap().path())).collect()
     };
-    let above = tempfile::tempdir().unwrap();
-    let (folder, copy) = (above.path().join("index"), above.path().join("copy"));
+    let temp = tempfile::tempdir().unwrap();
+    let (folder, copy) = (temp.path().join("index"), temp.path().join("copy"));
     filled(&folder);
     let writer = folder::open_with(&folder, WRITE, TINY).unwrap();
     writer.backup(&copy).unwrap();
-    for made in [&folder, &copy] {
-        assert_eq!(mode(made), 0o700);
-        let modes = files(made);
+    for path in [&folder, &copy] {
+        assert_eq!(mode(path), 0o700);
+        let modes = files(path);
         assert!(modes.len() > 4 && modes.iter().all(|mode| *mode == 0o600), "{modes:?}");
     }
     drop(writer);
@@ -222,7 +222,7 @@ fn new_files_are_private_to_owner() {
     assert_eq!(mode(&folder), 0o755);
     let modes = files(&folder);
     assert!(modes.iter().all(|mode| *mode == 0o644), "{modes:?}");
-    let second = above.path().join("second");
+    let second = temp.path().join("second");
     Backend::backup(&*writer, &second).unwrap();
     assert!(files(&second).iter().all(|mode| *mode == 0o600));
 }

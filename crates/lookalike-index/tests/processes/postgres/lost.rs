@@ -29,9 +29,9 @@ fn end_who_waits(server: &PostgresServer, how: &str) {
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
          WHERE application_name = 'lookalike' AND {how}"
     );
-    let begun = Instant::now();
+    let started = Instant::now();
     while client.query_one(&sql, &[]).unwrap().get::<_, i64>(0) == 0 {
-        assert!(begun.elapsed() < PATIENCE, "nobody waits");
+        assert!(started.elapsed() < PATIENCE, "nobody waits");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

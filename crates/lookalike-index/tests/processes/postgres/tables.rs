@@ -41,8 +41,8 @@ fn any_name_names_an_index() {
     for name in names {
         let (index, backend, _) = filled(server, name, StoredContent::Sets);
         assert!(backend.name().contains(name), "{}", backend.name());
-        let again = postgres::create(&index.url, &settings(StoredContent::Sets));
-        assert!(matches!(again, Err(IndexError::Exists { .. })));
+        let result = postgres::create(&index.url, &settings(StoredContent::Sets));
+        assert!(matches!(result, Err(IndexError::Exists { .. })));
         let other = server.index(&name.chars().skip(1).collect::<String>());
         assert!(matches!(postgres::open(&other, WRITE), Err(IndexError::Missing { .. })));
         drop(backend);
@@ -76,14 +76,14 @@ fn concurrent_creation_makes_one_index() {
     let Some(server) = server() else { return };
     for round in 0..5 {
         let index = Postgres::named(server, &format!("made twice {round}"));
-        let made = std::thread::scope(|scope| {
+        let results = std::thread::scope(|scope| {
             let make = || postgres::create(&index.url, &settings(StoredContent::Sets)).map(drop);
             let threads: Vec<_> = (0..3).map(|_| scope.spawn(make)).collect();
             threads.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
         });
-        assert_eq!(made.iter().filter(|one| one.is_ok()).count(), 1, "{made:?}");
+        assert_eq!(results.iter().filter(|one| one.is_ok()).count(), 1, "{results:?}");
         let exists = |one: &&Result<(), _>| matches!(one, Err(IndexError::Exists { .. }));
-        assert_eq!(made.iter().filter(exists).count(), 2, "{made:?}");
+        assert_eq!(results.iter().filter(exists).count(), 2, "{results:?}");
     }
 }
 
@@ -92,11 +92,11 @@ fn another_version_is_refused() {
     let Some(server) = server() else { return };
     let (index, backend, mut client) = filled(server, "versions", StoredContent::Sets);
     drop(backend);
-    let refused = |wanted: u32| {
+    let refused = |version: u32| {
         for access in [WRITE, Access::Read] {
             match postgres::open(&index.url, access).err() {
                 Some(IndexError::Version { got, expected, .. }) => {
-                    assert_eq!((got, expected), (wanted, 1));
+                    assert_eq!((got, expected), (version, 1));
                 }
                 other => panic!("{other:?}"),
             }
@@ -111,8 +111,9 @@ fn another_version_is_refused() {
         "UPDATE settings SET settings = replace(settings, '\"version\":1', '\"version\":7')";
     client.batch_execute(change).unwrap();
     refused(7);
-    let back = "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
-    client.batch_execute(back).unwrap();
+    let restored =
+        "UPDATE settings SET settings = replace(settings, '\"version\":7', '\"version\":1')";
+    client.batch_execute(restored).unwrap();
     assert_clean(&*postgres_open(&index.url, WRITE));
     // Tables of earlier versions of lookalike.
     client.batch_execute("ALTER TABLE settings DROP COLUMN version").unwrap();
@@ -132,8 +133,9 @@ fn band_rows_match_the_signatures() {
         let doc = record.number.0.cast_signed();
         let sql = "SELECT band, key FROM bands WHERE doc = $1 ORDER BY band";
         let rows = client.query(sql, &[&doc]).unwrap();
-        let there: Vec<u64> = rows.iter().map(|row| row.get::<_, i64>(1).cast_unsigned()).collect();
-        assert_eq!(there, keys);
+        let stored: Vec<u64> =
+            rows.iter().map(|row| row.get::<_, i64>(1).cast_unsigned()).collect();
+        assert_eq!(stored, keys);
         assert!(rows.iter().zip(0i16..).all(|(row, band)| row.get::<_, i16>(0) == band));
         let row = client.query_one("SELECT sig FROM docs WHERE doc = $1", &[&doc]).unwrap();
         let bytes: Vec<u8> = record.signature.iter().flat_map(|v| v.to_le_bytes()).collect();
@@ -198,7 +200,9 @@ fn damaged_tables_are_reported_and_repaired() {
     assert!(matches!(read, Err(IndexError::Damaged { .. })), "{read:?}");
     // Damaged documents can be removed without a remainder.
     let removals = ["d0", "d1", "d2", "d3", "d4", "d5"].map(Change::Remove);
-    assert!(backend.write(&removals).unwrap().iter().all(|done| *done == ChangeOutcome::Removed));
+    assert!(
+        backend.write(&removals).unwrap().iter().all(|outcome| *outcome == ChangeOutcome::Removed)
+    );
     // The state counted the sizes before the damage, so only these counts are wrong.
     assert!(backend.check().unwrap().iter().all(|one| one.place == "state"));
     backend.repair().unwrap();
@@ -214,8 +218,8 @@ fn incomplete_copies_are_not_restored() {
     let to = folder.path().join("copy");
     backend.backup(&to).unwrap();
     let target = Postgres::named(server, "copied back");
-    let again = postgres::restore(&index.url, &to);
-    assert!(matches!(again, Err(IndexError::Exists { .. })));
+    let result = postgres::restore(&index.url, &to);
+    assert!(matches!(result, Err(IndexError::Exists { .. })));
     let rows = std::fs::read(to.join("docs.copy")).unwrap();
     std::fs::write(to.join("docs.copy"), &rows[..rows.len() / 2]).unwrap();
     assert!(matches!(postgres::restore(&target.url, &to), Err(IndexError::Database { .. })));
@@ -227,8 +231,8 @@ fn incomplete_copies_are_not_restored() {
     let manifest = std::fs::read_to_string(to.join("index.json")).unwrap();
     let other = manifest.replacen("\"version\": 1", "\"version\": 2", 1);
     std::fs::write(to.join("index.json"), other).unwrap();
-    let again = postgres::restore(&target.url, &to);
-    assert!(matches!(again, Err(IndexError::Version { got: 2, expected: 1, .. })));
+    let result = postgres::restore(&target.url, &to);
+    assert!(matches!(result, Err(IndexError::Version { got: 2, expected: 1, .. })));
     std::fs::write(to.join("index.json"), manifest).unwrap();
     let copy = postgres::restore(&target.url, &to).unwrap();
     assert_eq!(now(&*copy), now(&*backend), "numbers stay");

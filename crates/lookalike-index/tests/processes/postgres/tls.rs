@@ -124,9 +124,9 @@ fn tls_mode_controls_encryption_and_verification() {
     // Turns TLS off.
     client.batch_execute("ALTER SYSTEM SET ssl = off").unwrap();
     client.batch_execute("SELECT pg_reload_conf()").unwrap();
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while open("bob", "localhost", &with("prefer", "")).is_err() {
-        assert!(begun.elapsed().as_secs() < 60, "the server does not read its settings");
+        assert!(started.elapsed().as_secs() < 60, "the server does not read its settings");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     open("bob", "localhost", &with("disable", "")).unwrap();
@@ -139,8 +139,8 @@ fn passwords(folder: &Path, url: &str) {
         let url = with_defaults(url, defaults).unwrap();
         postgres::open(&url, WRITE).map(drop)
     };
-    let none = open(&Defaults::default()).unwrap_err();
-    assert!(matches!(none, IndexError::Database { .. }), "{none}");
+    let error = open(&Defaults::default()).unwrap_err();
+    assert!(matches!(error, IndexError::Database { .. }), "{error}");
     let password =
         |password: &str| Defaults { password: Some(password.to_owned()), ..Defaults::default() };
     open(&password("wrong")).unwrap_err();

@@ -51,8 +51,8 @@ fn write_on_and_on() {
     for round in 0..rounds {
         let documents = batch(&mut maker, &name, round);
         let changes: Vec<Change<'_>> = documents.iter().map(Document::put).collect();
-        let done = backend.write(&changes).unwrap();
-        let added = done.iter().filter(|done| **done == ChangeOutcome::Added).count();
+        let outcomes = backend.write(&changes).unwrap();
+        let added = outcomes.iter().filter(|outcome| **outcome == ChangeOutcome::Added).count();
         // Duplicates of the first document that only this writer writes.
         let went: Vec<String> = (3..EACH).map(|i| format!("{name} {round} {i} copy")).collect();
         let entry = |id| DuplicateEntry { id, keeper: &documents[3].id };
@@ -113,10 +113,10 @@ fn concurrent_processes_lose_no_writes() {
     assert_eq!(records.len() as u64, 7 + 3 * ROUNDS * (EACH - 3));
     assert_eq!(records.len() as u64, added, "each was added once");
     let log = decisions(&*backend, 0);
-    let wanted: BTreeSet<String> =
+    let expected: BTreeSet<String> =
         names.iter().flat_map(|name| (0..ROUNDS).map(|round| decision(name, round))).collect();
-    assert_eq!(log.len(), wanted.len(), "no decision twice");
-    assert_eq!(log.into_iter().collect::<BTreeSet<_>>(), wanted);
+    assert_eq!(log.len(), expected.len(), "no decision twice");
+    assert_eq!(log.into_iter().collect::<BTreeSet<_>>(), expected);
     assert_clean(&*backend);
     drop(backend);
     drop_index(server, &url);
@@ -136,8 +136,8 @@ fn concurrent_adds_store_an_id_once() {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(add)).collect();
             threads.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
         });
-        let taken = |result: &&Result<_, _>| matches!(result, Err(IndexError::IdTaken { .. }));
-        assert_eq!(results.iter().filter(taken).count(), 3);
+        let is_taken = |result: &&Result<_, _>| matches!(result, Err(IndexError::IdTaken { .. }));
+        assert_eq!(results.iter().filter(is_taken).count(), 3);
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
         assert_eq!(now(&*backend).len(), 1);
         assert_eq!(backend.write(&[Change::Remove("a")]).unwrap(), [ChangeOutcome::Removed]);
@@ -158,9 +158,9 @@ fn acknowledged_batches_survive_killed_processes() {
     for kill in 0..kills {
         let name = format!("k{kill}");
         let (mut child, mut out) = child(&url, &name, 1_000_000);
-        let wanted = random.below(6);
+        let expected = random.below(6);
         let mut rounds = 0;
-        while rounds < wanted {
+        while rounds < expected {
             rounds = next(&mut out).unwrap().0 + 1;
         }
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
@@ -174,16 +174,16 @@ fn acknowledged_batches_survive_killed_processes() {
         // The server may still be committing the last batch. This write waits for it.
         backend.write(&[Change::Remove("nothing")]).unwrap();
         let mut snapshot = backend.snapshot().unwrap();
-        let mut is_there = |round: u64| {
+        let mut is_stored = |round: u64| {
             let ids = (3..EACH).map(|i| format!("{name} {round} {i}"));
-            let there = ids.filter(|id| snapshot.number_of(id).unwrap().is_some()).count();
-            assert!([0, 6].contains(&there), "half a batch");
-            there == 6
+            let count = ids.filter(|id| snapshot.number_of(id).unwrap().is_some()).count();
+            assert!([0, 6].contains(&count), "half a batch");
+            count == 6
         };
-        assert!((0..rounds).all(&mut is_there), "round {kill}: an acknowledged batch is lost");
-        let is_one_more = is_there(rounds);
-        assert!(!is_there(rounds + 1), "at most one is there that was not acknowledged");
-        for round in 0..rounds + u64::from(is_one_more) {
+        assert!((0..rounds).all(&mut is_stored), "round {kill}: an acknowledged batch is lost");
+        let is_extra_stored = is_stored(rounds);
+        assert!(!is_stored(rounds + 1), "at most one is there that was not acknowledged");
+        for round in 0..rounds + u64::from(is_extra_stored) {
             let keeper = format!("{name} {round} 3");
             let number = snapshot.number_of(&keeper).unwrap().unwrap();
             let size = snapshot.group_sizes(&[number]).unwrap()[0];
@@ -194,10 +194,11 @@ fn acknowledged_batches_survive_killed_processes() {
         }
         let log = decisions(&*backend, decided);
         decided += log.len() as u64;
-        let made: Vec<String> = (0..log.len() as u64).map(|round| decision(&name, round)).collect();
-        assert_eq!(log, made, "round {kill}");
-        let is_one_more = (rounds..=rounds + 1).contains(&(log.len() as u64));
-        assert!(is_one_more, "round {kill}: an acknowledged decision is lost");
+        let expected: Vec<String> =
+            (0..log.len() as u64).map(|round| decision(&name, round)).collect();
+        assert_eq!(log, expected, "round {kill}");
+        let is_extra_stored = (rounds..=rounds + 1).contains(&(log.len() as u64));
+        assert!(is_extra_stored, "round {kill}: an acknowledged decision is lost");
         if kill % 10 == 9 {
             assert_clean(&*backend);
         }

@@ -142,7 +142,7 @@ struct TypedColumn<T: DataType> {
     reader: ColumnReaderImpl<T>,
     push: PushValue<T::T>,
     /// The definition level of a value that is not null; 0 if no value can be null.
-    whole: i16,
+    value_level: i16,
     levels: Vec<i16>,
     values: Vec<T::T>,
     /// The next row and the next value of the batch.
@@ -156,7 +156,7 @@ fn typed<T: DataType>(
     push: PushValue<T::T>,
 ) -> Box<dyn ParquetColumn> {
     Box::new(TypedColumn::<T> {
-        whole: column.max_def_level(),
+        value_level: column.max_def_level(),
         reader: ColumnReaderImpl::new(column, pages),
         push,
         levels: Vec::new(),
@@ -181,7 +181,7 @@ impl<T: DataType> ParquetColumn for TypedColumn<T> {
         let level = self.levels.get(self.row);
         self.row += 1;
         let mut value = None;
-        if self.whole == 0 || level.is_some_and(|level| *level >= self.whole) {
+        if self.value_level == 0 || level.is_some_and(|level| *level >= self.value_level) {
             value = self.values.get(self.value);
             self.value += 1;
         }

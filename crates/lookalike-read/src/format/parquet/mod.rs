@@ -35,10 +35,14 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     /// Reads the footer and finds the columns.
-    pub(crate) fn open(path: &Path, shown: &str, options: &ReadOptions) -> Result<Self, ReadError> {
-        let io = |error| ReadError::Io { source_name: shown.to_owned(), error };
+    pub(crate) fn open(
+        path: &Path,
+        display_name: &str,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let io = |error| ReadError::Io { source_name: display_name.to_owned(), error };
         let file = SharedFile::new(File::open(path).map_err(io)?).map_err(io)?;
-        let footer = guarded(shown, || {
+        let footer = guarded(display_name, || {
             let options = ParquetMetaDataOptions::new()
                 .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
                 .with_encoding_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -46,14 +50,14 @@ impl ParquetFile {
             let reader = ParquetMetaDataReader::new().with_metadata_options(Some(options));
             reader.parse_and_finish(&file)
         })?;
-        let columns = columns(&footer, shown, options)?;
+        let columns = columns(&footer, display_name, options)?;
         let mut first_rows = Vec::with_capacity(footer.num_row_groups());
         let mut rows: u64 = 0;
         for group in footer.row_groups() {
             first_rows.push(rows);
             let more = u64::try_from(group.num_rows()).ok();
             rows = more.and_then(|more| rows.checked_add(more)).ok_or_else(|| {
-                broken(shown, format!("a row group of {} rows", group.num_rows()))
+                broken(display_name, format!("a row group of {} rows", group.num_rows()))
             })?;
         }
         Ok(Self { file, footer, columns, first_rows })
@@ -68,7 +72,7 @@ impl ParquetFile {
 /// The columns of the id, the text and the extra fields.
 fn columns(
     footer: &ParquetMetaData,
-    shown: &str,
+    display_name: &str,
     options: &ReadOptions,
 ) -> Result<Vec<(usize, ColumnKind)>, ReadError> {
     let all = footer.file_metadata().schema_descr().columns();
@@ -78,8 +82,8 @@ fn columns(
         };
         all.iter().map(name).collect()
     };
-    let refused = |problem| ReadError::Table { source_name: shown.to_owned(), problem };
-    let not_once = |field, name: &str, found| {
+    let refused = |problem| ReadError::Table { source_name: display_name.to_owned(), problem };
+    let wrong_count = |field, name: &str, found| {
         let name = name.to_owned();
         let present = present();
         refused(TableProblem::Column { field, name, found, present })
@@ -87,10 +91,10 @@ fn columns(
     let find = |field: Field, name: &str| {
         let mut found = all.iter().enumerate().filter(|(_, column)| column.path().string() == name);
         let (Some((index, column)), more) = (found.next(), found.count()) else {
-            return Err(not_once(field, name, 0));
+            return Err(wrong_count(field, name, 0));
         };
         if more > 0 {
-            return Err(not_once(field, name, more + 1));
+            return Err(wrong_count(field, name, more + 1));
         }
         match ColumnKind::of(column).filter(|kind| kind.suits(field)) {
             Some(kind) => Ok((index, kind)),
@@ -109,19 +113,19 @@ fn columns(
 }
 
 /// The error for a file that the decoder rejects.
-fn broken(shown: &str, problem: String) -> ReadError {
-    ReadError::Parquet { source_name: shown.to_owned(), problem }
+fn broken(display_name: &str, problem: String) -> ReadError {
+    ReadError::Parquet { source_name: display_name.to_owned(), problem }
 }
 
 /// Runs a step of the decoder. The decoder returns errors for most damage of a file, but panics for
 /// some (such as a length beyond the end of the page). Such a panic also becomes an error of the
 /// file. Partly decoded values are not used afterwards.
 fn guarded<T>(
-    shown: &str,
+    display_name: &str,
     decode: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, ReadError> {
     match catch_unwind(AssertUnwindSafe(decode)) {
-        Ok(decoded) => decoded.map_err(|error| broken(shown, error.to_string())),
-        Err(_) => Err(broken(shown, "a page or the footer contradicts itself".to_owned())),
+        Ok(decoded) => decoded.map_err(|error| broken(display_name, error.to_string())),
+        Err(_) => Err(broken(display_name, "a page or the footer contradicts itself".to_owned())),
     }
 }

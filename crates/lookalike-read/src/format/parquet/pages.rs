@@ -110,8 +110,8 @@ impl<P: PageReader> CheckedPages<P> {
     }
 }
 
-fn promise(got: u64, what: &str, most: u64) -> ParquetError {
-    ParquetError::General(format!("a page promises {got} {what}, there can be {most}"))
+fn promise(got: u64, unit: &str, most: u64) -> ParquetError {
+    ParquetError::General(format!("a page promises {got} {unit}, there can be {most}"))
 }
 
 impl<P: PageReader> Iterator for CheckedPages<P> {

@@ -30,9 +30,9 @@ impl RowGroup {
     pub(crate) fn open(
         table: &ParquetFile,
         group: usize,
-        shown: &str,
+        display_name: &str,
     ) -> std::result::Result<Self, ReadError> {
-        guarded(shown, || Self::decoder(table, group))
+        guarded(display_name, || Self::decoder(table, group))
     }
 
     fn decoder(table: &ParquetFile, group: usize) -> Result<Self> {
@@ -77,12 +77,12 @@ impl RowGroup {
         &mut self,
         bytes: &mut Vec<u8>,
         block_bytes: usize,
-        shown: &str,
+        display_name: &str,
     ) -> std::result::Result<u64, ReadError> {
         let first = self.row;
         while bytes.len() < block_bytes {
             if self.ready == 0 {
-                self.ready = guarded(shown, || self.decode())?;
+                self.ready = guarded(display_name, || self.decode())?;
                 if self.ready == 0 {
                     break;
                 }
@@ -91,7 +91,7 @@ impl RowGroup {
             for column in &mut self.columns {
                 column.push(&mut self.text, bytes);
                 if bytes.len() - start > MAX_DOCUMENT_BYTES {
-                    let source_name = shown.to_owned();
+                    let source_name = display_name.to_owned();
                     return Err(ReadError::RecordTooLong { source_name, line: self.row + 1 });
                 }
             }

@@ -189,7 +189,7 @@ export const requestWhole = async (path, member, options = {}) => {
   for (let after = ""; ; ) {
     const query = after === "" ? "" : `?${new URLSearchParams({ after })}`;
     const page = await json(await exchange("GET", ofIndex(path + query), options));
-    for (const one of page[member]) all.push(one);
+    for (const item of page[member]) all.push(item);
     if (page.next === undefined) return { ...page, [member]: all };
     after = page.next;
   }

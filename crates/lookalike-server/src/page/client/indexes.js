@@ -18,7 +18,7 @@ const opened = once(async () => (await requestOfServer("GET", "v1/indexes")).ind
  * The name of the shown index.
  * @param {ServedIndex[]} indexes
  */
-const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.name;
+const currentName = (indexes) => chosenIndex() || indexes.find((index) => index.default)?.name;
 
 /**
  * The rights of the token for the shown index, in addition to reading.
@@ -28,7 +28,7 @@ const shown = (indexes) => chosenIndex() || indexes.find((one) => one.default)?.
 export const rights = async () => {
   try {
     const indexes = await opened();
-    const current = shown(indexes);
+    const current = currentName(indexes);
     const found = indexes.find(({ name }) => name === current);
     return found?.writable ? (RIGHTS[found.right] ?? []) : [];
   } catch {
@@ -49,8 +49,8 @@ export const showIndexes = async () => {
     // The current view shows the error.
     return;
   }
-  const first = indexes.find((one) => one.default);
-  const current = shown(indexes);
+  const first = indexes.find((index) => index.default);
+  const current = currentName(indexes);
   if (chosenIndex() === "" && !first && indexes.length > 0) {
     location.replace(pageOf(indexes[0].name) + location.hash);
     return;

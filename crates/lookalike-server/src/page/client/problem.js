@@ -5,7 +5,7 @@ import { button, focusHeading, make } from "../dom/dom.js";
 import { counted } from "../dom/format.js";
 
 /** @param {ApiError} error */
-const soon = (error) =>
+const retryText = (error) =>
   error.wait > 0 ? `Try again in ${counted(error.wait, "second")}.` : "Try again in a moment.";
 
 /**
@@ -93,8 +93,8 @@ const BY_STATUS = {
   403: () => ["The server does not permit this", "Ask the administrator of the server."],
   404: () => ["The server does not have this address", "The server may be older than this page."],
   413: BY_CODE["body-too-large"],
-  429: (error) => ["Too many requests", soon(error)],
-  503: (error) => ["The server is busy, or cannot read the index", soon(error)],
+  429: (error) => ["Too many requests", retryText(error)],
+  503: (error) => ["The server is busy, or cannot read the index", retryText(error)],
 };
 
 /**
@@ -106,8 +106,8 @@ export const explained = (error) => {
   if (!(error instanceof ApiError)) {
     return ["This page has an error", `Reload the page. The error is: ${String(error)}`];
   }
-  const known = BY_CODE[error.code] || BY_STATUS[error.status];
-  if (known) return known(error);
+  const describe = BY_CODE[error.code] || BY_STATUS[error.status];
+  if (describe) return describe(error);
   if (error.status >= 500) return ["The server failed", "The log of the server has the reason."];
   return ["The server rejected the request", ""];
 };
@@ -115,11 +115,11 @@ export const explained = (error) => {
 /**
  * A box with the error and its remedy.
  * @param {unknown} error
- * @param {() => void} [again] retries
+ * @param {() => void} [retry] retries
  * @param {...Node} more further actions
  * @returns {HTMLElement}
  */
-export const problem = (error, again, ...more) => {
+export const problem = (error, retry, ...more) => {
   const [title, remedy] = explained(error);
   const box = make(
     "div",
@@ -130,12 +130,12 @@ export const problem = (error, again, ...more) => {
   if (error instanceof ApiError && error.detail) {
     box.append(make("p", { class: "detail", dir: "auto" }, `The server says: ${error.detail}`));
   }
-  if (again) {
+  if (retry) {
     more.unshift(
       button("Try again", () => {
         // The retry removes the button, so keyboard focus must move first.
         focusHeading();
-        again();
+        retry();
       }),
     );
   }

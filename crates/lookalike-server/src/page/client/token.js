@@ -6,7 +6,7 @@ const KEY = "lookalike-token";
 /** @type {(() => unknown)[]} */
 const listeners = [];
 // The token, if the browser denies storage to the page.
-let held = "";
+let kept = "";
 /**
  * The result of the open dialog.
  * @type {Promise<boolean>|null}
@@ -19,20 +19,20 @@ let asking = null;
  */
 export const token = () => {
   try {
-    return sessionStorage.getItem(KEY) || held;
+    return sessionStorage.getItem(KEY) || kept;
   } catch {
-    return held;
+    return kept;
   }
 };
 
 /** @param {string} value */
 const keep = (value) => {
-  held = value;
+  kept = value;
   try {
     if (value) sessionStorage.setItem(KEY, value);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // `held` keeps the token until the page is closed.
+    // `kept` holds the token until the page is closed.
   }
   at("forget").hidden = !value;
   for (const listener of listeners) listener();
@@ -64,10 +64,10 @@ export const askForToken = (refused) => {
           ? ""
           : "A token contains ASCII letters, digits and signs, without spaces.",
       );
-    let given = false;
+    let isGiven = false;
     at("token-form").onsubmit = (event) => {
       event.preventDefault();
-      given = true;
+      isGiven = true;
       keep(field.value.trim());
       dialog.close();
     };
@@ -75,7 +75,7 @@ export const askForToken = (refused) => {
     dialog.onclose = () => {
       asking = null;
       field.value = "";
-      resolve(given);
+      resolve(isGiven);
     };
     dialog.showModal();
     field.focus();

@@ -58,7 +58,7 @@ const contents = (content, schemas) =>
       "div",
       { class: "api-content" },
       make("p", {}, code(type)),
-      schemas.shown(schema ?? {}, true),
+      schemas.element(schema ?? {}, true),
     ),
   );
 
@@ -81,21 +81,24 @@ const body = (requestBody, schemas) =>
  */
 const answers = (responses, schemas) => {
   /** @type {[string, ResponseObject][]} */
-  const entries = Object.entries(responses).map(([status, one]) => [status, schemas.followed(one)]);
+  const entries = Object.entries(responses).map(([status, response]) => [
+    status,
+    schemas.followed(response),
+  ]);
   const own = entries.filter(([status]) => Number(status) < 400);
-  const others = entries.filter(([status]) => Number(status) >= 400).map(([status]) => status);
+  const failures = entries.filter(([status]) => Number(status) >= 400).map(([status]) => status);
   return [
     make("h4", {}, "Answers"),
     ...own.flatMap(([status, { description, content }]) => [
       make("p", {}, make("strong", {}, status), " ", ...withCode(description ?? "")),
       ...contents(content, schemas),
     ]),
-    others.length > 0
+    failures.length > 0
       ? make(
           "p",
           {},
           "Problems: ",
-          make("strong", {}, others.join(", ")),
+          make("strong", {}, failures.join(", ")),
           ", each with a code and a remedy",
         )
       : null,
@@ -162,11 +165,11 @@ const watchSearch = (sections, all) => {
       .value.toLowerCase()
       .split(/\s+/)
       .filter((word) => word !== "");
-    let shown = 0;
+    let visibleCount = 0;
     for (const { operation, fold } of all) {
       const text = `${operation.method} ${operation.path} ${operation.summary}`.toLowerCase();
       fold.hidden = !words.every((word) => text.includes(word));
-      if (!fold.hidden) shown += 1;
+      if (!fold.hidden) visibleCount += 1;
     }
     for (const section of sections) {
       section.hidden = !section.querySelector("details:not([hidden])");
@@ -174,7 +177,7 @@ const watchSearch = (sections, all) => {
     at("api-status").textContent =
       words.length === 0
         ? counted(all.length, "operation")
-        : `${counted(shown, "operation")} of ${all.length}`;
+        : `${counted(visibleCount, "operation")} of ${all.length}`;
   };
   at("api-search").addEventListener("submit", (event) => event.preventDefault());
   at("api-words").addEventListener("input", show);
@@ -189,7 +192,7 @@ const draw = (description) => {
     fold: folded(operation, schemas),
   }));
   /** @param {Folded} one */
-  const isNamed = ({ operation }) => operation.path.startsWith("/v1/indexes/{index}/");
+  const isNamed = ({ operation }) => operation.path.startsWith("/v1/indexes/{index}");
   /**
    * @param {string} title
    * @param {Folded[]} ones
@@ -200,10 +203,10 @@ const draw = (description) => {
       : make("section", {}, make("h2", {}, title), ...ones.map(({ fold }) => fold));
   const sections = [
     section(
-      "The server and its first index",
-      all.filter((one) => !isNamed(one)),
+      "Operations of the server and its first index",
+      all.filter((operation) => !isNamed(operation)),
     ),
-    section("An index by its name", all.filter(isNamed)),
+    section("Operations of an index named in the address", all.filter(isNamed)),
   ].filter((part) => part !== null);
   at("api-results").replaceChildren(...sections);
   watchSearch(sections, all);

@@ -11,9 +11,9 @@ const DEPTH = 4;
 /** @param {JsonSchema} schema */
 const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => {
   const least = minimum ?? exclusiveMinimum;
-  const above = minimum === undefined ? "above " : "";
-  if (least !== undefined && maximum !== undefined) return `, ${above}${least} to ${maximum}`;
-  if (least !== undefined) return above ? `, above ${least}` : `, ${least} or more`;
+  const prefix = minimum === undefined ? "above " : "";
+  if (least !== undefined && maximum !== undefined) return `, ${prefix}${least} to ${maximum}`;
+  if (least !== undefined) return prefix ? `, above ${least}` : `, ${least} or more`;
   if (maximum !== undefined) return `, at most ${maximum}`;
   if (maxLength !== undefined) return `, ${minLength ?? 0} to ${maxLength} characters`;
   return "";
@@ -22,8 +22,8 @@ const range = ({ minimum, maximum, exclusiveMinimum, minLength, maxLength }) => 
 /** @param {JsonSchema} schema */
 const choices = ({ enum: values, const: only, default: first }) => {
   const all = values ?? (only === undefined ? [] : [only]);
-  const said = all.length > 0 ? `: ${all.map((value) => JSON.stringify(value)).join(", ")}` : "";
-  return said + (first === undefined ? "" : `, ${JSON.stringify(first)} by default`);
+  const list = all.length > 0 ? `: ${all.map((value) => JSON.stringify(value)).join(", ")}` : "";
+  return list + (first === undefined ? "" : `, ${JSON.stringify(first)} by default`);
 };
 
 /**
@@ -34,14 +34,14 @@ export const schemaReader = (description) => {
   /**
    * Follows a reference to a part of the description. Returns other schemas unchanged.
    * @template {{$ref?: string}} T
-   * @param {T|undefined} one
+   * @param {T|undefined} reference
    * @returns {T}
    */
-  const followed = (one) => {
-    const names = one?.$ref?.replace(/^#\//, "").split("/");
+  const followed = (reference) => {
+    const names = reference?.$ref?.replace(/^#\//, "").split("/");
     // A valid reference names a part of the same type, which the compiler cannot know.
     /** @type {any} */
-    let part = names ? description : one;
+    let part = names ? description : reference;
     for (const name of names ?? []) part = part?.[name];
     return part ?? {};
   };
@@ -51,18 +51,18 @@ export const schemaReader = (description) => {
   const branches = (schema) => schema.oneOf ?? schema.anyOf ?? schema.allOf;
 
   /**
-   * @param {JsonSchema} given
+   * @param {JsonSchema} unresolved
    * @returns {string}
    */
-  const phrase = (given) => {
-    const schema = followed(given);
+  const phrase = (unresolved) => {
+    const schema = followed(unresolved);
     const parts = branches(schema);
-    const named = name(given);
+    const named = name(unresolved);
     if (named) return named;
     if (parts) return parts.map(phrase).join(schema.allOf ? " and " : " or ");
     const types = [schema.type ?? "any"].flat();
     const type = types
-      .map((one) => (one === "array" ? `list of ${phrase(schema.items ?? {})}` : one))
+      .map((type) => (type === "array" ? `list of ${phrase(schema.items ?? {})}` : type))
       .join(" or ");
     return type + range(schema) + choices(schema);
   };
@@ -78,31 +78,31 @@ export const schemaReader = (description) => {
 
   /**
    * The content of a folded schema: its branches, its members, or the items of a list.
-   * @param {JsonSchema} given
+   * @param {JsonSchema} unresolved
    */
-  const inner = (given) => {
-    const schema = followed(given);
+  const inner = (unresolved) => {
+    const schema = followed(unresolved);
     const parts = branches(schema);
-    if (parts) return make("ul", {}, ...parts.map((one) => make("li", {}, shown(one))));
+    if (parts) return make("ul", {}, ...parts.map((part) => make("li", {}, element(part))));
     if (schema.properties) return members(schema);
-    return schema.items ? shown(schema.items) : null;
+    return schema.items ? element(schema.items) : null;
   };
 
   /**
-   * @param {JsonSchema} given
+   * @param {JsonSchema} unresolved
    * @param {boolean} open
    * @returns {HTMLElement}
    */
-  const shown = (given, open = false) => {
-    const schema = followed(given);
-    const said = schema.description
+  const element = (unresolved, open = false) => {
+    const schema = followed(unresolved);
+    const text = schema.description
       ? make("p", { class: "note" }, ...withCode(schema.description))
       : null;
-    if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(given)), said);
+    if (!isFolded(schema)) return make("div", {}, make("span", {}, phrase(unresolved)), text);
     // Schemas may contain themselves, so the content is created when the user opens it.
-    const details = fold(make("summary", {}, phrase(given)), () => inner(given));
+    const details = fold(make("summary", {}, phrase(unresolved)), () => inner(unresolved));
     details.open = open;
-    return make("div", {}, said, details);
+    return make("div", {}, text, details);
   };
 
   /** @param {JsonSchema} schema */
@@ -120,18 +120,18 @@ export const schemaReader = (description) => {
             make("code", {}, visible(member)),
             required.includes(member) ? " required" : "",
           ),
-          make("dd", {}, shown(schema)),
+          make("dd", {}, element(schema)),
         ),
       ),
     );
 
   /**
-   * @param {JsonSchema|undefined} given
+   * @param {JsonSchema|undefined} unresolved
    * @param {number} depth
    * @returns {unknown}
    */
-  const example = (given, depth = DEPTH) => {
-    const schema = followed(given);
+  const example = (unresolved, depth = DEPTH) => {
+    const schema = followed(unresolved);
     const parts = branches(schema);
     if (schema.examples?.length) return schema.examples[0];
     if (schema.example !== undefined) return schema.example;
@@ -143,7 +143,7 @@ export const schemaReader = (description) => {
     if (type === "object" || schema.properties) {
       const names = depth > 0 ? (schema.required ?? []) : [];
       return Object.fromEntries(
-        names.map((one) => [one, example(schema.properties?.[one], depth - 1)]),
+        names.map((key) => [key, example(schema.properties?.[key], depth - 1)]),
       );
     }
     if (type === "array")
@@ -153,5 +153,5 @@ export const schemaReader = (description) => {
     return "text";
   };
 
-  return { followed, phrase, shown, example };
+  return { followed, phrase, element, example };
 };

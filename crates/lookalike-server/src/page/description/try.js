@@ -37,13 +37,13 @@ const values = (schema) =>
  * @param {SchemaReader} schemas
  */
 const parameterField = (operation, parameter, schemas) => {
-  const { name, required, schema: given = {} } = parameter;
-  const schema = schemas.followed(given);
-  const known = values(schema);
+  const { name, required, schema: declared = {} } = parameter;
+  const schema = schemas.followed(declared);
+  const choices = values(schema);
   const id = `try-${operation.id}-${name}`;
   const label = `${visible(name)}${required ? "" : " (optional)"}`;
-  if (known) {
-    const options = required ? known : ["", ...known];
+  if (choices) {
+    const options = required ? choices : ["", ...choices];
     return named(
       id,
       label,
@@ -82,7 +82,7 @@ const bodyField = ({ id, requestBody }, schemas) => {
   const type = make(
     "select",
     {},
-    ...types.map((one) => make("option", { value: one }, visible(one))),
+    ...types.map((type) => make("option", { value: type }, visible(type))),
   );
   const text = make("textarea", { rows: 8, dir: "auto" });
   text.spellcheck = false;
@@ -191,12 +191,12 @@ const answerOf = async (response, took) => {
  */
 const send = async (operation, form, body, place) => {
   const { url, headers } = requestOf(operation, parametersOf(form));
-  const given = body?.read();
+  const content = body?.read();
   /** @type {RequestInit} */
   const options = { method: operation.method, cache: "no-store" };
-  if (given) {
-    headers["content-type"] = given.type;
-    options.body = given.file ?? given.text;
+  if (content) {
+    headers["content-type"] = content.type;
+    options.body = content.file ?? content.text;
   }
   const absolute = new URL(url, document.baseURI);
   const command = () =>
@@ -204,7 +204,7 @@ const send = async (operation, form, body, place) => {
       operation.method,
       absolute.href,
       headers,
-      { text: given?.text, file: given?.file?.name },
+      { text: content?.text, file: content?.file?.name },
       token() !== "",
     );
   const fetched = () =>

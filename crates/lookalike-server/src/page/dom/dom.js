@@ -125,8 +125,10 @@ export const fold = (summary, content, attributes = { class: "fold" }) => {
  * @returns {HTMLElement|null}
  */
 export const pageLinks = (label, links) => {
-  const shown = links.map(([text, href]) => make("a", { class: "button", href }, text));
-  return shown.length > 0 ? make("nav", { class: "pages", "aria-label": label }, ...shown) : null;
+  const anchors = links.map(([text, href]) => make("a", { class: "button", href }, text));
+  return anchors.length > 0
+    ? make("nav", { class: "pages", "aria-label": label }, ...anchors)
+    : null;
 };
 
 /**
@@ -145,7 +147,7 @@ export const watchSkip = () =>
  * @param {string} name class
  * @returns {HTMLElement}
  */
-export const shownId = (id, name = "full") => make("bdi", { class: name }, visible(id));
+export const idElement = (id, name = "full") => make("bdi", { class: name }, visible(id));
 
 /** @param {string|undefined} text */
 const tag = (text) => (text ? [" ", make("span", { class: "tag" }, text)] : []);
@@ -171,14 +173,14 @@ export const bar = (value, estimated = false, equalText = undefined) => {
     draw("rect", { width: 100, height: 8, class: "rest" }),
     draw("rect", { width: width.toFixed(2), height: 8 }),
   );
-  const same = equalText === undefined ? undefined : equalText ? "equal texts" : "texts differ";
+  const equality = equalText === undefined ? undefined : equalText ? "equal texts" : "texts differ";
   return make(
     "span",
     { class: "similarity" },
     picture,
     " ",
     make("span", { class: "figure" }, similarity(value)),
-    ...tag(estimated ? "estimated" : same),
+    ...tag(estimated ? "estimated" : equality),
   );
 };
 

@@ -21,10 +21,10 @@ export const count = (n) => grouped.format(n);
 /**
  * Formats a count of things: `1 group`, `2 groups`.
  * @param {number} n
- * @param {string} thing in the singular
+ * @param {string} noun in the singular
  * @returns {string}
  */
-export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+export const counted = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /**
  * Formats a size with three digits and the full name of its decimal unit: `1.23 megabytes`.
@@ -61,8 +61,8 @@ export const probability = (p) => {
   if (1 - p < 1e-10) return "more than 99.99999999\u00a0%";
   if (p < 0.0001) return "less than 0.01\u00a0%";
   if (p < 0.001) return `${(p * 100).toFixed(2)}\u00a0%`;
-  const wanted = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
-  const decimals = Math.min(Math.max(wanted, 1), 8);
+  const needed = p > 0.99 ? Math.floor(-Math.log10(1 - p)) : 1;
+  const decimals = Math.min(Math.max(needed, 1), 8);
   const factor = 10 ** decimals;
   // A value below 1 is never rounded up to 100 %.
   const percent = Math.min(Math.round(p * 100 * factor) / factor, 100 - 1 / factor);

@@ -20,29 +20,29 @@ export const gradually = (box, parts, budget) => {
   // An element with the role `rowgroup` may contain only rows.
   const inRows = box.getAttribute("role") === "rowgroup";
   const acts = make("div", { class: "buttons", role: inRows ? "cell" : undefined });
-  const rest = inRows ? make("div", { role: "row" }, acts) : acts;
+  const controls = inRows ? make("div", { role: "row" }, acts) : acts;
   let next = parts.next();
   /** @param {(part: Part) => boolean} enough */
-  const some = (enough) => {
+  const appendSome = (enough) => {
     while (!next.done && !enough(next.value)) {
       box.append(next.value.element);
       next = parts.next();
     }
-    if (next.done) rest.remove();
-    else box.append(rest);
+    if (next.done) controls.remove();
+    else box.append(controls);
   };
   const batch = () => {
-    let left = budget;
-    some((part) => {
-      const enough = left <= 0;
-      left -= part.cost;
+    let remaining = budget;
+    appendSome((part) => {
+      const enough = remaining <= 0;
+      remaining -= part.cost;
       return enough;
     });
   };
   // Moves keyboard focus to the first new part.
   /** @param {() => void} act */
-  const goingOn = (act) => () => {
-    const mark = rest.previousElementSibling;
+  const continuing = (act) => () => {
+    const mark = controls.previousElementSibling;
     act();
     const first = /** @type {HTMLElement|null} */ (mark?.nextElementSibling);
     if (!first) return;
@@ -56,7 +56,7 @@ export const gradually = (box, parts, budget) => {
     const step = (slice) => {
       if (!box.isConnected) return;
       const until = performance.now() + slice;
-      some(() => performance.now() > until);
+      appendSome(() => performance.now() > until);
       if (next.done) return;
       // On a slow machine, a frame takes longer than a short step. A step as long as the last frame
       // leaves half of the time for new elements.
@@ -68,9 +68,9 @@ export const gradually = (box, parts, budget) => {
     };
     step(SLICE);
   };
-  acts.append(button("Show more", goingOn(batch)), button("Show all", goingOn(all)));
+  acts.append(button("Show more", continuing(batch)), button("Show all", continuing(all)));
   batch();
-  return some;
+  return appendSome;
 };
 
 /** Maximum length of a piece of text, in UTF-16 units. */

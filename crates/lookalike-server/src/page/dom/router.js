@@ -26,9 +26,9 @@ let current = "";
  * @returns {string} a fragment for `href`
  */
 export const address = (view, params = {}) => {
-  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-  return `#/${view === "query" ? "" : view}${given.length > 0 ? `?${query}` : ""}`;
+  const present = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
+  const query = new URLSearchParams(present.map(([name, value]) => [name, String(value)]));
+  return `#/${view === "query" ? "" : view}${present.length > 0 ? `?${query}` : ""}`;
 };
 
 /**
@@ -91,19 +91,19 @@ const enter = (name) => {
 const move = (first) => {
   const { name, query } = parsed();
   const view = viewOf(name);
-  const same = view.key === query;
-  const stays = name === current;
-  if (!stays) leave();
+  const isSame = view.key === query;
+  const isCurrent = name === current;
+  if (!isCurrent) leave();
   const heading = enter(name);
   current = name;
-  if (!same) {
+  if (!isSame) {
     view.key = query;
     load(view, query);
   }
-  if (first || (stays && same)) return;
-  const focus = same && view.focus?.isConnected ? view.focus : heading;
+  if (first || (isCurrent && isSame)) return;
+  const focus = isSame && view.focus?.isConnected ? view.focus : heading;
   focus.focus({ preventScroll: true });
-  window.scrollTo({ top: same ? view.scroll : 0, behavior: "instant" });
+  window.scrollTo({ top: isSame ? view.scroll : 0, behavior: "instant" });
 };
 
 /**

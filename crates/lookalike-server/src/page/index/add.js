@@ -1,7 +1,7 @@
 // The view that adds a document.
 
 import { ApiError, documentPath, isAbort, request } from "../client/api.js";
-import { at, button, inputAt, make, shownId } from "../dom/dom.js";
+import { at, button, idElement, inputAt, make } from "../dom/dom.js";
 import { counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { contentOf } from "../client/view.js";
@@ -23,7 +23,7 @@ const added = (id, { done, shingles }) => {
   show(
     `${done === "replaced" ? "Replaced" : "Added"} the document, with ` +
       `${counted(shingles, "shingle")}.`,
-    [make("p", {}, make("a", { href: address("document", { id }) }, shownId(id)))],
+    [make("p", {}, make("a", { href: address("document", { id }) }, idElement(id)))],
   );
   // If the user has typed another id in the meantime, the form keeps its content.
   if (idField().value === id) at("add-form", HTMLFormElement).reset();
@@ -43,10 +43,10 @@ const add = async (id, text, mode) => {
     added(id, await request("PUT", `${documentPath(id)}?mode=${mode}`, { body: { text } }));
   } catch (error) {
     if (isAbort(error)) return;
-    const taken = error instanceof ApiError && error.code === "id-taken";
+    const isTaken = error instanceof ApiError && error.code === "id-taken";
     const replace = button("Replace the document", () => add(id, text, "put"), { class: "danger" });
     show("", [
-      taken ? problem(error, undefined, replace) : problem(error, () => add(id, text, mode)),
+      isTaken ? problem(error, undefined, replace) : problem(error, () => add(id, text, mode)),
     ]);
   }
 };

@@ -1,7 +1,7 @@
 // The view of categories. Shows the tree, or the documents of one category.
 
 import { request, requestWhole } from "../client/api.js";
-import { make, pageLinks, shownId, table } from "../dom/dom.js";
+import { idElement, make, pageLinks, table } from "../dom/dom.js";
 import { count, counted, size, visible } from "../dom/format.js";
 import { loadedView } from "../client/view.js";
 import { address } from "../dom/router.js";
@@ -63,7 +63,7 @@ const tree = (all, caption) =>
  * @param {CategoryNode[]} all
  * @param {string} path
  */
-const above = (all, path) => all.find((category) => category.path === path)?.parent ?? undefined;
+const parentOf = (all, path) => all.find((category) => category.path === path)?.parent ?? undefined;
 
 /**
  * @param {CategoryNode[]} all
@@ -83,7 +83,7 @@ const listed = (found) =>
     table(
       ["Document", "Size"],
       found.documents.map(({ id, bytes }) => [
-        make("a", { href: address("document", { id }) }, shownId(id)),
+        make("a", { href: address("document", { id }) }, idElement(id)),
         make("span", { class: "size" }, size(bytes)),
       ]),
       "Documents of the category",
@@ -151,8 +151,8 @@ const wholeTree = ({ categories, model, without_category: without }) => {
  * @returns {Content}
  */
 const oneCategory = ({ categories }, found, path, after) => {
-  const below = categories.filter(({ parent }) => parent === path);
-  const up = above(categories, path);
+  const children = categories.filter(({ parent }) => parent === path);
+  const up = parentOf(categories, path);
   return [
     "",
     [
@@ -175,7 +175,7 @@ const oneCategory = ({ categories }, found, path, after) => {
           "Review the groups of this category",
         ),
       ),
-      below.length > 0 ? tree(below, "Categories in this one") : null,
+      children.length > 0 ? tree(children, "Categories in this one") : null,
       found.documents.length > 0 ? listed(found) : make("p", {}, "The category is empty."),
       pages(found, path, after),
     ],

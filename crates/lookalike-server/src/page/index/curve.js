@@ -64,7 +64,7 @@ const axes = () => {
  */
 const marks = (threshold, chance) => {
   const atX = short(x(threshold));
-  const left = threshold > 0.5;
+  const isLeft = threshold > 0.5;
   return [
     draw("path", { class: "threshold", d: `M${atX} ${TOP - 14}V${BOTTOM}` }),
     draw("circle", { class: "mark", cx: atX, cy: short(y(chance)), r: 5 }),
@@ -72,9 +72,9 @@ const marks = (threshold, chance) => {
       "text",
       {
         class: "label",
-        x: short(x(threshold) + (left ? -6 : 6)),
+        x: short(x(threshold) + (isLeft ? -6 : 6)),
         y: TOP - 10,
-        "text-anchor": left ? "end" : "start",
+        "text-anchor": isLeft ? "end" : "start",
       },
       `threshold ${threshold}: ${probability(chance)}`,
     ),

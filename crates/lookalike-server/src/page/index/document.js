@@ -2,7 +2,7 @@
 
 import { documentPath, request } from "../client/api.js";
 import { categoryLink } from "./categories.js";
-import { at, button, make, metadata, shownId, tiles } from "../dom/dom.js";
+import { at, button, idElement, make, metadata, tiles } from "../dom/dom.js";
 import { count, counted, size, time, visible } from "../dom/format.js";
 import { longText } from "../dom/gradually.js";
 import { rights } from "../client/indexes.js";
@@ -28,13 +28,13 @@ const confirmed = (id) =>
     at("confirm-text").textContent =
       "The index loses the document for all its users, and this page " +
       "cannot restore it. The original file is not changed.";
-    let yes = false;
+    let isConfirmed = false;
     at("confirm-no").onclick = () => dialog.close();
     at("confirm-yes").onclick = () => {
-      yes = true;
+      isConfirmed = true;
       dialog.close();
     };
-    dialog.onclose = () => resolve(yes);
+    dialog.onclose = () => resolve(isConfirmed);
     dialog.showModal();
     at("confirm-no").focus();
   });
@@ -51,7 +51,7 @@ const remove = (id, message) =>
     await request("DELETE", documentPath(id));
     forgetViews();
     show("Removed the document from the index.", [
-      make("p", {}, shownId(id)),
+      make("p", {}, idElement(id)),
       make("p", {}, make("a", { href: "#/" }, "Search")),
     ]);
     at("document-title").focus();
@@ -92,7 +92,7 @@ const content = (id, found, writable, former) => {
       : make("p", { class: "note" }, "The index does not store texts.");
   const data = metadata(found.metadata);
   return [
-    make("p", { class: "document-id" }, shownId(id)),
+    make("p", { class: "document-id" }, idElement(id)),
     facts(found),
     acts,
     message,

@@ -45,7 +45,7 @@ const spanOf = (duplicates) => {
  * Returns true if a group continues on the next page.
  * @param {Group|undefined} group
  */
-const goesOn = (group) =>
+const isContinued = (group) =>
   group !== undefined && group.duplicates_before + group.duplicates.length < group.duplicates_total;
 
 /**
@@ -92,12 +92,12 @@ const counts = (found, from) => {
     return `The ${counted(found.documents, "document")} of the index have no near-duplicates.`;
   }
   const to = from + found.groups.length - 1;
-  const here =
+  const limit =
     found.groups.length < found.groups_total ? `, here ${count(from)} to ${count(to)}` : "";
   return (
     `${counted(found.groups_total, "group")} with ` +
     `${counted(found.duplicates_total, "duplicate")} among ` +
-    `${counted(found.documents, "document")}${here}.`
+    `${counted(found.documents, "document")}${limit}.`
   );
 };
 
@@ -117,8 +117,8 @@ const pages = (found, from, params) => {
     if (previous !== undefined) links.push(["Previous", previous]);
   }
   if (found.next) {
-    const shown = from + found.groups.length - (goesOn(found.groups.at(-1)) ? 1 : 0);
-    const next = address("groups", { after: found.next, from: shown, threshold });
+    const groupCount = from + found.groups.length - (isContinued(found.groups.at(-1)) ? 1 : 0);
+    const next = address("groups", { after: found.next, from: groupCount, threshold });
     before.set(next, location.hash);
     links.push(["Next", next]);
   }

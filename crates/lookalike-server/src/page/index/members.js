@@ -1,7 +1,7 @@
 // The table of the documents of a group: the keeper and its duplicates.
 
 import { memberCells } from "../search/described.js";
-import { button, make, shownId, tableHead } from "../dom/dom.js";
+import { button, idElement, make, tableHead } from "../dom/dom.js";
 import { count, counted, shortened, visible } from "../dom/format.js";
 import { address, go } from "../dom/router.js";
 
@@ -34,7 +34,7 @@ const row = (group, member, chosen) => {
       ),
     );
   }
-  const name = make("a", { href: address("document", { id: member.id }) }, shownId(member.id));
+  const name = make("a", { href: address("document", { id: member.id }) }, idElement(member.id));
   return make(
     "tr",
     {},
@@ -56,9 +56,9 @@ const HEADS = [
 /** Creates the button that compares two chosen documents, and the function that chooses one. */
 const chooser = () => {
   const ids = new Set();
-  const said = make("p", { class: "note", role: "status" });
+  const status = make("p", { class: "note", role: "status" });
   const tell = () => {
-    said.textContent =
+    status.textContent =
       ids.size === 0
         ? "Choose two documents to see them side by side."
         : `${counted(ids.size, "document")} chosen.`;
@@ -66,7 +66,7 @@ const chooser = () => {
   const compare = button("Compare the chosen two", () => {
     const [a, b] = ids;
     if (ids.size === 2) go(address("compare", { a, b }));
-    else said.textContent = `Choose two documents; you chose ${count(ids.size)}.`;
+    else status.textContent = `Choose two documents; you chose ${count(ids.size)}.`;
   });
   tell();
   /** @type {Chosen} */
@@ -75,7 +75,7 @@ const chooser = () => {
     else ids.delete(id);
     tell();
   };
-  return { chosen, element: make("div", { class: "choose" }, compare, said) };
+  return { chosen, element: make("div", { class: "choose" }, compare, status) };
 };
 
 /**
@@ -87,18 +87,18 @@ export const members = (group) => {
   const { chosen, element } = chooser();
   const body = make("tbody");
   const more = button("", () => draw(MORE));
-  let done = 0;
+  let listed = 0;
   /** @param {number} most */
   const draw = (most) => {
-    const next = group.duplicates.slice(done, done + most);
+    const next = group.duplicates.slice(listed, listed + most);
     const rows = next.map((member) => row(group, member, chosen));
     body.append(...rows);
-    if (done > 0) rows[0]?.querySelector("input")?.focus();
-    done += next.length;
-    const left = group.duplicates.length - done;
-    more.hidden = left === 0;
+    if (listed > 0) rows[0]?.querySelector("input")?.focus();
+    listed += next.length;
+    const remaining = group.duplicates.length - listed;
+    more.hidden = remaining === 0;
     more.textContent =
-      `Show ${count(Math.min(MORE, left))} of ` + `${counted(left, "further duplicate")}`;
+      `Show ${count(Math.min(MORE, remaining))} of ` + `${counted(remaining, "further duplicate")}`;
   };
   body.append(row(group, group.keeper, chosen));
   draw(FIRST);

@@ -87,11 +87,11 @@ const value = (all, name) => {
 
 /** @param {Settings} all */
 const chosen = (all) => {
-  const known = ROWS.filter(([name]) => name in all);
-  const others = Object.keys(all).filter(
-    (name) => !ELSEWHERE.includes(name) && !ROWS.some(([known]) => known === name),
+  const knownRows = ROWS.filter(([name]) => name in all);
+  const otherNames = Object.keys(all).filter(
+    (name) => !ELSEWHERE.includes(name) && !ROWS.some(([rowName]) => rowName === name),
   );
-  const rows = [...known, ...others.map((name) => [name, ""])];
+  const rows = [...knownRows, ...otherNames.map((name) => [name, ""])];
   return make(
     "div",
     { class: "wide" },

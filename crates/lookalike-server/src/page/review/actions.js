@@ -8,7 +8,7 @@ import { count, counted, shortened, similarity, visible } from "../dom/format.js
 /** @import { Change } from "./decision_log.js" */
 /** @import { SeenGroup } from "./queue.js" */
 
-/** @typedef {{decisions: NewDecision[], changes: Change[], said: string}} Action */
+/** @typedef {{decisions: NewDecision[], changes: Change[], message: string}} Action */
 
 /** @param {{id: string}} document */
 const name = ({ id }) => visible(shortened(id, 80));
@@ -72,7 +72,7 @@ export const judged = ({ keeper }, duplicate, decision) => {
   const action = {
     decisions: [{ decision, documents: [keeper.id, duplicate.id] }],
     changes: [{ member: duplicate, after: decision }],
-    said: `${name(duplicate)}: ${NAMES[decision]}.`,
+    message: `${name(duplicate)}: ${NAMES[decision]}.`,
   };
   if (decision === "duplicate" && duplicate.decision === "keep") {
     revokeKeep(action, duplicate, decision);
@@ -96,16 +96,16 @@ export const keptInstead = ({ keeper, duplicates, others = [] }, duplicate) => {
       { decision: "keep", documents: [duplicate.id] },
     ],
     changes: [{ member: duplicate, after: "keep" }],
-    said: `${name(duplicate)} is kept instead of ${name(keeper)}.`,
+    message: `${name(duplicate)} is kept instead of ${name(keeper)}.`,
   };
   // If several duplicates are kept, "Keep all" kept them, so none of them replaces the keeper.
   const kept = duplicates.filter(isKept);
   const earlier = kept.length === 1 && kept[0] !== duplicate ? kept : others.filter(isKept);
   if (isKept(keeper)) revokeKeep(action, keeper, undefined);
   else if (earlier.length > 0) {
-    for (const one of earlier) revokeKeep(action, one, "duplicate");
+    for (const member of earlier) revokeKeep(action, member, "duplicate");
     const names = earlier.map(name).join(" and ");
-    action.said = `${name(duplicate)} is kept instead of ${names}.`;
+    action.message = `${name(duplicate)} is kept instead of ${names}.`;
   }
   return action;
 };
@@ -120,7 +120,7 @@ export const keptAll = ({ keeper, duplicates }) => {
   return {
     decisions: [{ decision: "keep_all", documents: members.map(({ id }) => id) }],
     changes: members.map((member) => ({ member, after: "keep" })),
-    said: "Kept all documents.",
+    message: "Kept all documents.",
   };
 };
 
@@ -132,7 +132,7 @@ const undecided = ({ duplicates }) => duplicates.filter(({ decision }) => decisi
 
 /** @param {Duplicate[]} duplicates */
 const leastSimilar = (duplicates) =>
-  duplicates.reduce((least, one) => (one.similarity < least.similarity ? one : least));
+  duplicates.reduce((least, next) => (next.similarity < least.similarity ? next : least));
 
 /**
  * The undecided pairs of a group that the page has not shown, without pairs of equal texts.
@@ -140,13 +140,13 @@ const leastSimilar = (duplicates) =>
  * @param {Set<Duplicate>} seen
  */
 const unseen = (group, seen) =>
-  undecided(group).filter((one) => !seen.has(one) && one.equal_text !== true);
+  undecided(group).filter((duplicate) => !seen.has(duplicate) && duplicate.equal_text !== true);
 
 /**
  * The pair to show before all pairs of a group are confirmed: the least similar undecided one.
  * @param {Group} group
  * @param {Set<Duplicate>} seen the pairs that the page has shown
- * @returns {{duplicate: Duplicate, said: string}|undefined} undefined if the page has shown the
+ * @returns {{duplicate: Duplicate, message: string}|undefined} undefined if the page has shown the
  *   pair, or if its texts are equal
  */
 export const pairBeforeAll = (group, seen) => {
@@ -156,11 +156,11 @@ export const pairBeforeAll = (group, seen) => {
   const duplicate = leastSimilar(hidden);
   const isLeast = open.every(({ similarity }) => similarity >= duplicate.similarity);
   if (!isLeast) return undefined;
-  const said =
+  const message =
     `${count(hidden.length)} of ${counted(open.length, "pair")} not shown yet; this is the least ` +
     `similar one (${similarity(duplicate.similarity)}). Confirm all again to confirm ` +
     `${counted(open.length, "pair")}.`;
-  return { duplicate, said };
+  return { duplicate, message };
 };
 
 /**
@@ -177,6 +177,6 @@ export const allConfirmed = (group, seen) => {
   return {
     decisions: open.map(({ id }) => ({ decision: "duplicate", documents: [group.keeper.id, id] })),
     changes: open.map((member) => ({ member, after: "duplicate" })),
-    said: `Confirmed ${counted(open.length, "pair")} as duplicates${rest}.`,
+    message: `Confirmed ${counted(open.length, "pair")} as duplicates${rest}.`,
   };
 };

@@ -1,7 +1,7 @@
 // Shows how often people who judged the same pairs agree.
 
 import { request } from "../client/api.js";
-import { button, make, shownId, table } from "../dom/dom.js";
+import { button, idElement, make, table } from "../dom/dom.js";
 import { count, counted, shortened, visible } from "../dom/format.js";
 import { fillPart } from "../client/view.js";
 import { address } from "../dom/router.js";
@@ -10,21 +10,21 @@ import { address } from "../dom/router.js";
 
 /**
  * @param {number} part
- * @param {number} whole
+ * @param {number} total
  */
-const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
+const percent = (part, total) => `${((100 * part) / total).toFixed(1)} %`;
 
-/** @param {Agreements["people"][number]} one */
-const row = (one) => {
-  const [first, second] = one.people.map((name) => visible(shortened(name, 80)));
-  const agreed = one.both_duplicate + one.both_not_duplicate;
+/** @param {Agreements["people"][number]} pair */
+const row = (pair) => {
+  const [first, second] = pair.people.map((name) => visible(shortened(name, 80)));
+  const agreed = pair.both_duplicate + pair.both_not_duplicate;
   return [
     make("span", {}, make("bdi", {}, first), " and ", make("bdi", {}, second)),
-    count(one.pairs),
-    `${count(agreed)} (${percent(agreed, one.pairs)})`,
-    count(one.only_first_duplicate),
-    count(one.only_second_duplicate),
-    one.kappa === null ? "none" : one.kappa.toFixed(3),
+    count(pair.pairs),
+    `${count(agreed)} (${percent(agreed, pair.pairs)})`,
+    count(pair.only_first_duplicate),
+    count(pair.only_second_duplicate),
+    pair.kappa === null ? "none" : pair.kappa.toFixed(3),
   ];
 };
 
@@ -35,7 +35,7 @@ const disputed = ({ documents: [a, b], duplicate, not_duplicate: not }) => {
   return make(
     "li",
     {},
-    make("a", { href: address("compare", { a, b }) }, shownId(a), " and ", shownId(b)),
+    make("a", { href: address("compare", { a, b }) }, idElement(a), " and ", idElement(b)),
     ` – duplicates: ${people(duplicate)}; not: ${people(not)}`,
   );
 };

@@ -43,11 +43,11 @@ const pairsAbove = async (filter, least, sameTitle, signal) => {
         decision === undefined &&
         similarity >= least &&
         (!sameTitle || (metadata?.title && metadata.title === keeper.metadata?.title));
-      const these = duplicates
+      const groupPairs = duplicates
         .filter(fits)
         .map(({ id, similarity }) => ({ documents: [keeper.id, id], similarity, seen }));
-      if (these.length > 0) groups += 1;
-      pairs.push(...these);
+      if (groupPairs.length > 0) groups += 1;
+      pairs.push(...groupPairs);
     }
     if (!found.next) return { pairs, groups };
     query.set("after", found.next);
@@ -78,10 +78,10 @@ const record = async (decision, pairs, stored, note = "") => {
       stored.push(...batch.map(({ documents }, at) => ({ documents, seen: numbers[at] })));
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const taken = new Set(error.conflicts.map(({ position }) => from + position));
+      const refused = new Set(error.conflicts.map(({ position }) => from + position));
       return {
         conflicts: error.conflicts,
-        rest: pairs.filter((_, at) => at >= from && !taken.has(at)),
+        rest: pairs.filter((_, at) => at >= from && !refused.has(at)),
       };
     }
   }
@@ -105,7 +105,7 @@ class BulkForm {
       required: true,
     });
     this.title = make("input", { type: "checkbox", id: "bulk-title" });
-    this.said = make("p", { class: "status", role: "status" });
+    this.status = make("p", { class: "status", role: "status" });
     this.acts = make("div");
     this.form = make(
       "form",
@@ -126,7 +126,7 @@ class BulkForm {
    * @param {...Node} nodes
    */
   say(text, ...nodes) {
-    this.said.textContent = text;
+    this.status.textContent = text;
     this.acts.replaceChildren(...nodes);
   }
 
@@ -190,17 +190,17 @@ class BulkForm {
     this.say("Storing …");
     try {
       const { conflicts, rest } = await record("duplicate", pairs, stored, note);
-      const done = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
+      const outcome = `${counted(stored.length, "pair")} decided as duplicates (${rule}).`;
       /** @type {Act[]} */
       const back =
         stored.length === 0
           ? []
           : [[`Take back ${count(stored.length)}`, () => this.takeBack(stored, [])]];
-      if (conflicts.length === 0) this.say(done, this.buttons(...back));
+      if (conflicts.length === 0) this.say(outcome, this.buttons(...back));
       else {
         this.asking(
           conflicts,
-          done,
+          outcome,
           rest.length === 0
             ? back
             : [
@@ -228,12 +228,12 @@ class BulkForm {
     this.say("Taking back …");
     try {
       const { conflicts, rest } = await record("undecided", pairs, revoked);
-      const done = `${counted(revoked.length, "decision")} taken back.`;
-      if (conflicts.length === 0) this.say(done);
+      const outcome = `${counted(revoked.length, "decision")} taken back.`;
+      if (conflicts.length === 0) this.say(outcome);
       else {
         this.asking(
           conflicts,
-          done,
+          outcome,
           rest.length === 0
             ? []
             : [[`Take back the other ${count(rest.length)}`, () => this.takeBack(rest, revoked)]],
@@ -277,13 +277,13 @@ class BulkForm {
  * @returns {HTMLElement}
  */
 export const bulkForm = (review) => {
-  const { form, said, acts, past } = new BulkForm(review);
+  const { form, status, acts, past } = new BulkForm(review);
   return make(
     "details",
     { class: "fold review-bulk" },
     make("summary", {}, "Decide about many at once"),
     form,
-    said,
+    status,
     acts,
     past.element,
   );

@@ -1,6 +1,6 @@
 // Shows decisions that other people made in the meantime, and asks whether to decide again.
 
-import { button, make, shownId } from "../dom/dom.js";
+import { button, idElement, make } from "../dom/dom.js";
 import { counted, shortened, visible } from "../dom/format.js";
 
 /** @import { PresentDecision } from "../client/types.js" */
@@ -25,7 +25,7 @@ const SAID = {
 const LISTED = 20;
 
 /** @param {string[]} documents */
-const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "", shownId(id)]);
+const ids = (documents) => documents.flatMap((id, at) => [at > 0 ? " and " : "", idElement(id)]);
 
 /**
  * The current decision about documents, who made it, and when.
@@ -47,7 +47,7 @@ export const conflictList = (conflicts) =>
   make(
     "ul",
     { class: "conflicts" },
-    ...conflicts.slice(0, LISTED).map((one) => make("li", {}, ...present(one))),
+    ...conflicts.slice(0, LISTED).map((conflict) => make("li", {}, ...present(conflict))),
     conflicts.length > LISTED
       ? make("li", {}, `and ${counted(conflicts.length - LISTED, "other")}`)
       : null,
@@ -65,13 +65,13 @@ export const conflictBox = (conflict, insist, leave) => {
   const own = SAID[item.body.decision];
   const box = make("div", { class: "warning conflict", role: "alert" });
   /** @param {() => void} act */
-  const done = (act) => () => {
+  const closing = (act) => () => {
     box.remove();
     act();
   };
   const acts = current
-    ? [button(`Decide again: ${own}`, done(insist)), button("Leave it", done(leave))]
-    : [button("Understood", done(leave))];
+    ? [button(`Decide again: ${own}`, closing(insist)), button("Leave it", closing(leave))]
+    : [button("Understood", closing(leave))];
   box.append(
     make(
       "p",

@@ -31,7 +31,7 @@ const DELAY = 20;
 
 /**
  * A decision to send. `isUncertain` means that the server may have stored it already.
- * @typedef {{body: NewDecision, made: Made, isUndo: boolean, isUncertain?: boolean}} Item
+ * @typedef {{body: NewDecision, action: Made, isUndo: boolean, isUncertain?: boolean}} Item
  */
 
 /**
@@ -62,12 +62,12 @@ export const targets = ({ decision, documents }) =>
  * @param {NewDecision["decision"]|undefined} decision
  * @returns {MemberDecision}
  */
-const shown = (decision) =>
+const visibleDecision = (decision) =>
   decision === "undecided" ? undefined : decision === "keep_all" ? "keep" : decision;
 
 /**
  * The decisions that undo an action.
- * @param {Made} made
+ * @param {Made} action
  * @param {Made[]} earlier actions of this visit
  * @returns {NewDecision[]}
  */
@@ -83,8 +83,8 @@ const reversal = ({ decisions, changes }, earlier) => {
     if (change?.before !== "keep") return change?.before;
     const target = targetOf(documents);
     const last = earlier
-      .flatMap((made) => made.decisions)
-      .findLast((one) => one.documents.length === 2 && targets(one).includes(target));
+      .flatMap((action) => action.decisions)
+      .findLast((body) => body.documents.length === 2 && targets(body).includes(target));
     return last?.decision ?? change.member.pairDecision;
   };
   /**
@@ -105,7 +105,7 @@ const reversal = ({ decisions, changes }, earlier) => {
 
 /**
  * The changes of an action by decisions that the server has not rejected.
- * @param {Made} made
+ * @param {Made} action
  */
 const changesInForce = ({ decisions, changes }) => {
   const ids = new Set(decisions.flatMap(({ documents }) => documents));
@@ -115,7 +115,7 @@ const changesInForce = ({ decisions, changes }) => {
 /**
  * The changes of some documents by one decision of an action. A decision about a pair does not
  * change the keeper.
- * @param {Made} made
+ * @param {Made} action
  * @param {NewDecision} body the decision
  * @param {string[]} documents ids
  */
@@ -129,12 +129,12 @@ const changesOf = ({ changes, keeper }, { decision }, documents) => {
 /**
  * The members that an action decides about, without the keeper and without members that only lose
  * their `keep`.
- * @param {Made} made
+ * @param {Made} action
  * @returns {Member[]}
  */
-const decidedBy = (made) =>
-  changesInForce(made)
-    .filter(({ member, isRevoked }) => member.id !== made.keeper && !isRevoked)
+const decidedBy = (action) =>
+  changesInForce(action)
+    .filter(({ member, isRevoked }) => member.id !== action.keeper && !isRevoked)
     .map(({ member }) => member);
 
 /** The decisions of a visit, the queue of decisions to send, and the history for undo and redo. */
@@ -181,10 +181,10 @@ export class DecisionLog {
   get unsent() {
     /** @type {Set<Member>} */
     const members = new Set();
-    for (const made of new Set(this.waiting.map((item) => item.made))) {
-      const own = this.waiting.filter((item) => item.made === made);
+    for (const action of new Set(this.waiting.map((item) => item.action))) {
+      const own = this.waiting.filter((item) => item.action === action);
       const decisions = own.map(({ body }) => body);
-      for (const member of decidedBy({ ...made, decisions })) members.add(member);
+      for (const member of decidedBy({ ...action, decisions })) members.add(member);
     }
     return this.waiting.length === 0 ? 0 : Math.max(members.size, 1);
   }
@@ -204,43 +204,43 @@ export class DecisionLog {
 
   /**
    * Makes the decisions of a new action. Undone actions can no longer be redone.
-   * @param {Made} made
+   * @param {Made} action
    */
-  make(made) {
+  make(action) {
     this.undone = [];
-    this.apply(made);
+    this.apply(action);
   }
 
   /**
    * Changes the members, adds the action to the history, and sends its decisions.
-   * @param {Made} made
+   * @param {Made} action
    */
-  apply(made) {
-    for (const change of changesInForce(made)) {
+  apply(action) {
+    for (const change of changesInForce(action)) {
       change.before = change.member.decision;
       change.member.decision = change.after;
     }
-    this.done.push(made);
-    this.count(decidedBy(made), 1);
-    this.send(made.decisions.map((body) => ({ body, made, isUndo: false })));
+    this.done.push(action);
+    this.count(decidedBy(action), 1);
+    this.send(action.decisions.map((body) => ({ body, action, isUndo: false })));
   }
 
   /** Undoes the last action. Returns it, or undefined if there is none. */
   undo() {
-    const made = this.done.pop();
-    if (!made) return undefined;
-    for (const { member, before } of changesInForce(made)) member.decision = before;
-    this.undone.push(made);
-    this.count(decidedBy(made), -1);
-    this.send(reversal(made, this.done).map((body) => ({ body, made, isUndo: true })));
-    return made;
+    const action = this.done.pop();
+    if (!action) return undefined;
+    for (const { member, before } of changesInForce(action)) member.decision = before;
+    this.undone.push(action);
+    this.count(decidedBy(action), -1);
+    this.send(reversal(action, this.done).map((body) => ({ body, action, isUndo: true })));
+    return action;
   }
 
   /** Repeats the action that was undone last. Returns it, or undefined if there is none. */
   redo() {
-    const made = this.undone.pop();
-    if (made) this.apply(made);
-    return made;
+    const action = this.undone.pop();
+    if (action) this.apply(action);
+    return action;
   }
 
   /**
@@ -249,14 +249,18 @@ export class DecisionLog {
    * @param {OwnConflict} conflict
    */
   insist({ item }) {
-    const { body, made, isUndo } = item;
-    const changes = changesOf(made, body, body.documents);
+    const { body, action, isUndo } = item;
+    const changes = changesOf(action, body, body.documents);
     if (!isUndo) {
       // Documents without a conflict still show the rejected decision.
       for (const { member, before, after } of changes) {
         if (member.decision === after) member.decision = before;
       }
-      this.apply({ ...made, decisions: [body], changes: changes.map((one) => ({ ...one })) });
+      this.apply({
+        ...action,
+        decisions: [body],
+        changes: changes.map((change) => ({ ...change })),
+      });
       return;
     }
     for (const { member, before } of changes) member.decision = before;
@@ -291,14 +295,14 @@ export class DecisionLog {
    * @param {Item} item
    * @returns {NewDecision[]}
    */
-  bodies({ body, made }) {
-    const seen = targets(body).map((target) => this.numbers.get(target) ?? made.seen);
-    if (seen.every((number) => number === seen[0])) return [{ ...body, seen: seen[0] }];
+  bodies({ body, action }) {
+    const numbers = targets(body).map((target) => this.numbers.get(target) ?? action.seen);
+    if (numbers.every((number) => number === numbers[0])) return [{ ...body, seen: numbers[0] }];
     return body.documents.map((id, at) => ({
       ...body,
       decision: "keep",
       documents: [id],
-      seen: seen[at],
+      seen: numbers[at],
     }));
   }
 
@@ -343,11 +347,12 @@ export class DecisionLog {
     for (const { position, documents, current } of conflicts) {
       const { item, body } = sent[position];
       // Others made the same decision, or the server stored this one and its answer was lost.
-      const isSame = current && shown(current.decision) === shown(body.decision);
+      const isSame =
+        current && visibleDecision(current.decision) === visibleDecision(body.decision);
       if (current) this.saw(documents, current.number);
       if (!isSame) found.set(targetOf(documents), { documents, current, item });
       else if (targets(body).length === 1) {
-        if (item.isUncertain) this.waiting = this.waiting.filter((one) => one !== item);
+        if (item.isUncertain) this.waiting = this.waiting.filter((other) => other !== item);
         else this.drop([item]);
       }
     }
@@ -358,8 +363,8 @@ export class DecisionLog {
       refused.has(item) || targets(item.body).some((target) => found.has(target));
     const dropped = this.waiting.filter(isRefused);
     this.drop(dropped);
-    const asked = Array.from(found.values(), (conflict) => this.outcome(conflict, dropped));
-    this.conflicting(asked.filter((one) => one !== undefined));
+    const outcomes = Array.from(found.values(), (conflict) => this.outcome(conflict, dropped));
+    this.conflicting(outcomes.filter((conflict) => conflict !== undefined));
   }
 
   /**
@@ -370,19 +375,19 @@ export class DecisionLog {
     const dropped = new Set(items);
     this.waiting = this.waiting.filter((item) => !dropped.has(item));
     const bodies = new Set(items.map(({ body }) => body));
-    for (const made of new Set(items.map((item) => item.made))) {
-      const isUndo = items.some((item) => item.isUndo && item.made === made);
-      const before = decidedBy(made);
-      made.decisions = isUndo ? [] : made.decisions.filter((body) => !bodies.has(body));
-      const left = new Set(decidedBy(made));
-      if (this.done.includes(made)) {
+    for (const action of new Set(items.map((item) => item.action))) {
+      const isUndo = items.some((item) => item.isUndo && item.action === action);
+      const before = decidedBy(action);
+      action.decisions = isUndo ? [] : action.decisions.filter((body) => !bodies.has(body));
+      const remaining = new Set(decidedBy(action));
+      if (this.done.includes(action)) {
         this.count(
-          before.filter((member) => !left.has(member)),
+          before.filter((member) => !remaining.has(member)),
           -1,
         );
       }
     }
-    /** @param {Made} made */
+    /** @param {Made} action */
     const isLeft = ({ decisions }) => decisions.length > 0;
     this.done = this.done.filter(isLeft);
     this.undone = this.undone.filter(isLeft);
@@ -397,14 +402,15 @@ export class DecisionLog {
    */
   outcome({ documents, current, item }, dropped) {
     const target = targetOf(documents);
-    const own = dropped.filter((one) => one === item || targets(one.body).includes(target));
+    const own = dropped.filter((other) => other === item || targets(other.body).includes(target));
     const last = own.at(-1) ?? item;
-    for (const { member } of changesOf(last.made, last.body, documents)) {
-      member.decision = shown(current?.decision);
+    for (const { member } of changesOf(last.action, last.body, documents)) {
+      member.decision = visibleDecision(current?.decision);
       if (documents.length === 2) member.pairDecision = member.decision;
     }
     // If the user undid the decision before it was stored, there is nothing to decide again.
-    const isNothing = last.isUndo && own.some((one) => one.made === last.made && !one.isUndo);
+    const isNothing =
+      last.isUndo && own.some((other) => other.action === last.action && !other.isUndo);
     return isNothing ? undefined : { documents, current, item: last };
   }
 }

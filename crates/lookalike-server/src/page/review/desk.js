@@ -29,9 +29,9 @@ export const keyName = (name) => make("kbd", { "aria-hidden": "true" }, name);
  */
 export const keyButtons = (keys) =>
   keys.map(({ text, key, act }) => {
-    const made = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
-    made.append(" ", keyName(key));
-    return made;
+    const element = button(text, act, { "aria-keyshortcuts": SHORTCUTS[key] ?? key });
+    element.append(" ", keyName(key));
+    return element;
   });
 
 /**
@@ -104,8 +104,8 @@ const help = () =>
 const fit = (desk, signal) => {
   const measure = () => {
     if (!desk.checkVisibility()) return;
-    const above = desk.getBoundingClientRect().top + window.scrollY;
-    desk.style.setProperty("--above", `${Math.round(above)}px`);
+    const top = desk.getBoundingClientRect().top + window.scrollY;
+    desk.style.setProperty("--above", `${Math.round(top)}px`);
   };
   const observer = new ResizeObserver(measure);
   for (const element of document.querySelectorAll("header, nav, .review-head")) {

@@ -76,10 +76,10 @@ export class EarlierPairs {
     const { inForce } = this;
     inForce.clear();
     for await (const decisions of storedDecisions(this.signal)) {
-      for (const one of decisions.filter(({ number }) => number <= this.last)) {
-        for (const target of targets(one)) {
+      for (const decision of decisions.filter(({ number }) => number <= this.last)) {
+        for (const target of targets(decision)) {
           inForce.delete(target);
-          inForce.set(target, one);
+          inForce.set(target, decision);
         }
       }
     }
@@ -120,8 +120,8 @@ export class EarlierPairs {
    */
   member(...documents) {
     const key = JSON.stringify(documents);
-    const known = this.members.get(key);
-    if (known) return known;
+    const cached = this.members.get(key);
+    if (cached) return cached;
     const id = documents[documents.length - 1];
     const { decision } = this.inForce.get(targetOf(documents)) ?? {};
     const pairDecision =
@@ -162,16 +162,16 @@ export class EarlierPairs {
         request("GET", documentPath(b), { signal }),
         this.compare(a, b),
       ]);
-      const left = this.member(a);
-      const kept = left.decision === "keep" ? left.decision : undefined;
+      const first = this.member(a);
+      const kept = first.decision === "keep" ? first.decision : undefined;
       const decision = this.keep(b) ?? this.member(a, b).pairDecision;
       return {
-        keeper: Object.assign(left, keeper, { decision: kept }),
+        keeper: Object.assign(first, keeper, { decision: kept }),
         duplicates: [Object.assign(this.member(a, b), duplicate, { similarity: jaccard })],
         duplicates_before: 0,
         duplicates_total: 1,
         seen: this.last,
-        earlier: { said: `Decision${madeBy(stored)}: ${NAMES[decision ?? ""]}.`, decision },
+        earlier: { message: `Decision${madeBy(stored)}: ${NAMES[decision ?? ""]}.`, decision },
         others: this.others(a, b),
       };
     } catch (error) {

@@ -43,22 +43,22 @@ const list = async (path, signal, wait) => {
  * @returns {HTMLElement}
  */
 export const exportLists = (filter, signal) => {
-  const said = make("div", { role: "status" });
+  const status = make("div", { role: "status" });
   /**
    * @param {ListPath} path
    * @param {string} name
    */
   const ask = (path, name) =>
-    fillPart(said, async () => {
+    fillPart(status, async () => {
       const threshold = filter.get("threshold");
       const isLimited = threshold !== null && path !== "v1/review/decisions";
       const query = new URLSearchParams(isLimited ? { threshold } : {});
-      said.replaceChildren("Loading …");
+      status.replaceChildren("Loading …");
       const blob = await list(`${path}?${query}`, signal, () =>
-        said.replaceChildren("The server computes the groups …"),
+        status.replaceChildren("The server computes the groups …"),
       );
       save(blob, name);
-      said.replaceChildren(`${name}: ${size(blob.size)}`);
+      status.replaceChildren(`${name}: ${size(blob.size)}`);
     });
   return make(
     "details",
@@ -75,6 +75,6 @@ export const exportLists = (filter, signal) => {
       { class: "buttons" },
       ...LISTS.map(([path, name, text]) => button(text, () => ask(path, name))),
     ),
-    said,
+    status,
   );
 };

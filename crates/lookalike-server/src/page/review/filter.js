@@ -180,19 +180,19 @@ const filterForm = (params, signal) => {
     () => {},
   );
   const category = categoryField(params, signal);
-  const rest = make(
+  const furtherFields = make(
     "details",
     { class: "fold more", open: more.some(({ name }) => params.get(name)) },
     make("summary", {}, "More filters"),
     make(
       "div",
       { class: "controls" },
-      ...numbers.map((one) => number(one, params)),
-      ...[...TEXTS, SEARCH].map((one) => typed(one, params)),
+      ...numbers.map((field) => number(field, params)),
+      ...[...TEXTS, SEARCH].map((field) => typed(field, params)),
       category.box,
     ),
   );
-  rest.addEventListener("toggle", category.fill, { once: true });
+  furtherFields.addEventListener("toggle", category.fill, { once: true });
   const box = make(
     "form",
     { class: "controls" },
@@ -217,7 +217,7 @@ const filterForm = (params, signal) => {
       params.get("order") ?? DEFAULTS.order,
     ),
     least,
-    rest,
+    furtherFields,
     make("button", { type: "submit" }, "Show"),
   );
   box.addEventListener("submit", (event) => {

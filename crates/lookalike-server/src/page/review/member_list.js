@@ -1,7 +1,7 @@
 // Lists the duplicates of a group, one on each line. Draws only the lines in view, because a group
 // can have thousands.
 
-import { bar, make, shownId } from "../dom/dom.js";
+import { bar, idElement, make } from "../dom/dom.js";
 import { size } from "../dom/format.js";
 import { NAMES } from "./conflicts.js";
 import { titleOf } from "../search/described.js";
@@ -109,7 +109,7 @@ export class MemberList {
         "aria-setsize": this.members.length,
         "aria-posinset": at + 1,
       },
-      shownId(member.id, "id"),
+      idElement(member.id, "id"),
       title ? make("bdi", { class: "first-words" }, title) : null,
       tag ? make("span", { class: "tag" }, tag) : null,
       bar(member.similarity, false, member.equal_text),

@@ -1,6 +1,6 @@
 // A list of pairs of documents. It is drawn in batches, because it can have thousands.
 
-import { make, shownId } from "../dom/dom.js";
+import { idElement, make } from "../dom/dom.js";
 import { similarity } from "../dom/format.js";
 import { gradually } from "../dom/gradually.js";
 import { address } from "../dom/router.js";
@@ -21,7 +21,7 @@ const row = ({ documents: [a, b], similarity: value }) =>
     make(
       "span",
       { role: "cell" },
-      make("a", { href: address("compare", { a, b }) }, shownId(a), " and ", shownId(b)),
+      make("a", { href: address("compare", { a, b }) }, idElement(a), " and ", idElement(b)),
     ),
     make("span", { role: "cell", class: "figure" }, value === undefined ? "" : similarity(value)),
   );

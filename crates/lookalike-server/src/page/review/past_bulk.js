@@ -67,31 +67,31 @@ const bulkActions = async (signal) => {
    */
   const actions = new Map();
   for await (const decisions of storedDecisions(signal)) {
-    for (const one of decisions) {
-      for (const target of targets(one)) last.set(target, one);
-      const [, moment, rule] = NOTE.exec(one.note ?? "") ?? [];
-      if (rule === undefined || one.decision === "undecided") continue;
-      const name = JSON.stringify([one.who, one.note]);
-      const action = actions.get(name) ?? { rule, moment, who: one.who, decisions: [] };
-      action.decisions.push(one);
+    for (const decision of decisions) {
+      for (const target of targets(decision)) last.set(target, decision);
+      const [, moment, rule] = NOTE.exec(decision.note ?? "") ?? [];
+      if (rule === undefined || decision.decision === "undecided") continue;
+      const name = JSON.stringify([decision.who, decision.note]);
+      const action = actions.get(name) ?? { rule, moment, who: decision.who, decisions: [] };
+      action.decisions.push(decision);
       actions.set(name, action);
     }
   }
   return Array.from(actions.values(), ({ decisions, rule, moment, who }) => {
-    /** @param {StoredDecision} one */
-    const current = (one) => last.get(targetOf(one.documents));
-    /** @param {StoredDecision} one */
-    const isChanged = (one) => current(one) !== one;
+    /** @param {StoredDecision} decision */
+    const current = (decision) => last.get(targetOf(decision.documents));
+    /** @param {StoredDecision} decision */
+    const isChanged = (decision) => current(decision) !== decision;
     return {
       rule,
       moment,
       who,
       pairs: decisions
-        .filter((one) => !isChanged(one))
+        .filter((decision) => !isChanged(decision))
         .map(({ documents, number }) => ({ documents, seen: number })),
       changed: decisions
         .filter(isChanged)
-        .map((one) => ({ documents: one.documents, current: current(one) })),
+        .map((decision) => ({ documents: decision.documents, current: current(decision) })),
     };
   }).reverse();
 };
@@ -154,7 +154,7 @@ export const pastBulk = (signal, takeBack) => {
       box.replaceChildren(
         actions.length === 0
           ? make("p", { class: "note" }, "There are none in this index.")
-          : make("ol", { class: "actions" }, ...actions.map((one) => drawn(one, takeBack))),
+          : make("ol", { class: "actions" }, ...actions.map((action) => drawn(action, takeBack))),
       );
     });
   };

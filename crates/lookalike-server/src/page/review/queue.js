@@ -19,7 +19,7 @@ const TRIES = 60;
  * visit is a group with one duplicate: `earlier` describes its decision, and `others` are further
  * documents that can be kept instead of its keeper.
  * @typedef {Omit<Group, "duplicates"> & {duplicates: (Duplicate & Member)[], seen: number,
- *   earlier?: {said: string, decision: MemberDecision}, others?: Member[]}} SeenGroup
+ *   earlier?: {message: string, decision: MemberDecision}, others?: Member[]}} SeenGroup
  */
 
 /**
@@ -37,9 +37,9 @@ const present = (group, seen) => ({
       ? []
       : group.duplicates
           .filter(({ metadata }) => metadata !== null)
-          .map((one) => ({
-            ...one,
-            pairDecision: one.decision === "keep" ? undefined : one.decision,
+          .map((duplicate) => ({
+            ...duplicate,
+            pairDecision: duplicate.decision === "keep" ? undefined : duplicate.decision,
           })),
 });
 
@@ -173,10 +173,10 @@ export class ReviewQueue {
     }
     /** @param {Group} group */
     const nameOf = (group) => JSON.stringify([group.keeper.id, group.duplicates_before ?? 0]);
-    const known = new Set(isRestarted ? this.groups.map(nameOf) : []);
+    const knownNames = new Set(isRestarted ? this.groups.map(nameOf) : []);
     const loaded = found.groups
       .map((group) => present(group, found.last_decision ?? 0))
-      .filter((group) => group.duplicates.length > 0 && !known.has(nameOf(group)));
+      .filter((group) => group.duplicates.length > 0 && !knownNames.has(nameOf(group)));
     this.groups.push(...loaded);
     this.next = found.next;
     if (isRestarted && after === undefined) this.count(found);
@@ -224,8 +224,8 @@ export class ReviewQueue {
    * @returns {Place}
    */
   after({ group, duplicate }) {
-    const rest = this.at(group)?.duplicates.length ?? 0;
-    if (duplicate + 1 < rest) return { group, duplicate: duplicate + 1 };
+    const pairCount = this.at(group)?.duplicates.length ?? 0;
+    if (duplicate + 1 < pairCount) return { group, duplicate: duplicate + 1 };
     return { group: group + 1, duplicate: 0 };
   }
 

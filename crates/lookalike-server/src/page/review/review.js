@@ -14,7 +14,7 @@ import { agreement } from "./agreement.js";
 import { compareTexts, isAbort } from "../client/api.js";
 import { documentLink, figures, outcome, sides } from "../search/compare.js";
 import { described, differingMetadata } from "../search/described.js";
-import { at, button, field, make, shownId } from "../dom/dom.js";
+import { at, button, field, idElement, make } from "../dom/dom.js";
 import { SHORTCUTS, desk, folded, keyButtons, keyName } from "./desk.js";
 import { DecisionLog, targetOf } from "./decision_log.js";
 import { count, counted } from "../dom/format.js";
@@ -243,22 +243,22 @@ export class Review {
 
   /**
    * Shows the pair at the current place, or the end of the queue. Loads further groups if needed.
-   * @param {string} said
+   * @param {string} message
    */
-  draw(said) {
+  draw(message) {
     const { queue } = this;
     const { group, duplicate } = queue;
     this.drawProgress();
     if (!group || !duplicate) {
-      const rest = queue.ahead();
-      if (rest) {
-        rest.then(
-          () => this.draw(said),
+      const loading = queue.ahead();
+      if (loading) {
+        loading.then(
+          () => this.draw(message),
           (error) => this.refused(error),
         );
         return;
       }
-      this.drawEnd(said);
+      this.drawEnd(message);
       return;
     }
     this.setPairParts(true);
@@ -271,27 +271,27 @@ export class Review {
     this.seen.add(duplicate);
     // The stored decision is announced only while it is the current one.
     const { earlier } = group;
-    const stored = earlier?.decision === duplicate.decision ? (earlier?.said ?? "") : "";
-    this.say(said || stored, pairName(group, duplicate));
+    const stored = earlier?.decision === duplicate.decision ? (earlier?.message ?? "") : "";
+    this.say(message || stored, pairName(group, duplicate));
     this.drawDifferences(differences, group, duplicate);
     this.compareAhead();
   }
 
   /**
    * Shows the result of an action, and names the shown pair.
-   * @param {string} said
+   * @param {string} message
    * @param {string} pair
    */
-  say(said, pair = "") {
-    const name = pair ? [said ? " " : "", make("span", { class: "pair-name" }, pair)] : [];
-    at("review-status").replaceChildren(said, ...name);
+  say(message, pair = "") {
+    const name = pair ? [message ? " " : "", make("span", { class: "pair-name" }, pair)] : [];
+    at("review-status").replaceChildren(message, ...name);
   }
 
   /**
    * Shows the end of the queue, and the reason why no pair is left.
-   * @param {string} said
+   * @param {string} message
    */
-  drawEnd(said) {
+  drawEnd(message) {
     const { total, decided, groups } = this.queue;
     const end = this.isLooking
       ? "Looking for new groups …"
@@ -302,7 +302,7 @@ export class Review {
           : groups.length === 0
             ? "No group matches the filters."
             : "This was the last of these groups.";
-    this.say([said, end].filter(Boolean).join(" "));
+    this.say([message, end].filter(Boolean).join(" "));
     this.stage.replaceChildren(
       make(
         "p",
@@ -317,7 +317,7 @@ export class Review {
       ),
     );
     // A disabled button loses the focus.
-    if (this.pairButtons.some((one) => one === document.activeElement)) this.stage.focus();
+    if (this.pairButtons.some((element) => element === document.activeElement)) this.stage.focus();
     this.setPairParts(false);
   }
 
@@ -327,7 +327,7 @@ export class Review {
    */
   setPairParts(hasPair) {
     for (const fold of [this.groupFold, this.aboutFold, this.noteFold]) fold.hidden = !hasPair;
-    for (const one of this.pairButtons) one.disabled = !hasPair;
+    for (const pairButton of this.pairButtons) pairButton.disabled = !hasPair;
   }
 
   drawProgress() {
@@ -376,7 +376,7 @@ export class Review {
         "div",
         { class: "about" },
         make("p", { class: "note" }, title),
-        make("p", { class: "document-id" }, shownId(document.id)),
+        make("p", { class: "document-id" }, idElement(document.id)),
         ...described(document),
       );
     const metadata = differingMetadata(group.keeper, duplicate);
@@ -396,8 +396,8 @@ export class Review {
    */
   comparison(a, b) {
     const key = JSON.stringify([a, b]);
-    const known = this.compared.get(key);
-    if (known) return known;
+    const cached = this.compared.get(key);
+    if (cached) return cached;
     const asked = compareTexts({ id: a }, { id: b }, this.signal);
     asked.catch(() => this.compared.delete(key));
     this.compared.set(key, asked);
@@ -422,11 +422,11 @@ export class Review {
         head(right, b, hasWords ? "ins" : null),
       ]);
       const legend = parts.filter((part) => part.matches(".legend"));
-      const said = make("span", { class: "note" }, outcome(compared));
+      const message = make("span", { class: "note" }, outcome(compared));
       const walk = parts.find((part) => part.matches(".walk"));
-      walk?.prepend(said);
+      walk?.prepend(message);
       box.replaceChildren(
-        ...(walk ? [] : [said]),
+        ...(walk ? [] : [message]),
         ...parts.filter((part) => !legend.includes(part)),
       );
       // The page may show another pair by now.
@@ -439,7 +439,7 @@ export class Review {
   /** Requests the comparisons of the next two pairs in advance. */
   compareAhead() {
     let place = this.queue.place;
-    for (let ahead = 0; ahead < 2; ahead += 1) {
+    for (let offset = 0; offset < 2; offset += 1) {
       place = this.queue.after(place);
       const group = this.queue.at(place.group);
       const duplicate = group?.duplicates[place.duplicate];
@@ -470,7 +470,7 @@ export class Review {
     if (first) {
       this.asked.add(group);
       const duplicate = group.duplicates.indexOf(first.duplicate);
-      this.goTo({ group: this.queue.place.group, duplicate }, first.said);
+      this.goTo({ group: this.queue.place.group, duplicate }, first.message);
       return;
     }
     const action = allConfirmed(group, this.seen);
@@ -479,7 +479,7 @@ export class Review {
   }
 
   /** @param {import("./actions.js").Action} action */
-  decide({ decisions, changes, said }) {
+  decide({ decisions, changes, message }) {
     const { queue } = this;
     const { group, place } = queue;
     if (!group) return;
@@ -491,25 +491,25 @@ export class Review {
     this.log.make({ decisions, changes, place, keeper: keeper.id, seen });
     forgetViews(["groups"]);
     queue.place = queue.undecidedAfter(place);
-    this.draw(said);
+    this.draw(message);
   }
 
   undo() {
-    const made = this.log.undo();
-    if (!made) {
+    const action = this.log.undo();
+    if (!action) {
       this.say("Nothing to undo in this visit. Previous shows earlier decisions.");
       return;
     }
-    this.goTo(made.place, "Undone.");
+    this.goTo(action.place, "Undone.");
   }
 
   redo() {
-    const made = this.log.redo();
-    if (!made) {
+    const action = this.log.redo();
+    if (!action) {
       this.say("Nothing to redo.");
       return;
     }
-    this.queue.place = this.queue.undecidedAfter(made.place);
+    this.queue.place = this.queue.undecidedAfter(action.place);
     this.draw("Decided again.");
   }
 
@@ -547,13 +547,13 @@ export class Review {
 
   /**
    * @param {Place} place
-   * @param {string} said
+   * @param {string} message
    */
-  goTo(place, said = "") {
+  goTo(place, message = "") {
     // The place after the last group shows the end of the queue, or loads a page that failed
     // before.
     if (place.group <= this.queue.groups.length) this.queue.place = place;
-    this.draw(said);
+    this.draw(message);
   }
 
   /**
@@ -586,10 +586,10 @@ export class Review {
     const changed = new Set(pairs.map(({ documents }) => targetOf(documents)));
     const { queue } = this;
     for (const { keeper, duplicates } of [...queue.groups, ...queue.earlier]) {
-      for (const one of duplicates) {
-        if (!changed.has(targetOf([keeper.id, one.id]))) continue;
-        one.pairDecision = decision;
-        if (one.decision !== "keep") one.decision = decision;
+      for (const duplicate of duplicates) {
+        if (!changed.has(targetOf([keeper.id, duplicate.id]))) continue;
+        duplicate.pairDecision = decision;
+        if (duplicate.decision !== "keep") duplicate.decision = decision;
       }
     }
     forgetViews(["groups"]);
@@ -609,12 +609,12 @@ export class Review {
    */
   refused(error) {
     if (isAbort(error)) return;
-    const again = async () => {
+    const retry = async () => {
       this.problems.replaceChildren();
       await this.log.send();
       this.draw("");
     };
-    this.problems.replaceChildren(problem(error, again));
+    this.problems.replaceChildren(problem(error, retry));
     this.drawProgress();
   }
 }

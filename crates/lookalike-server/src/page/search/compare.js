@@ -1,7 +1,7 @@
 // The view of two documents, or of the searched text and a document, side by side.
 
 import { compareTexts } from "../client/api.js";
-import { at, inputAt, make, shownId, tiles } from "../dom/dom.js";
+import { at, idElement, inputAt, make, tiles } from "../dom/dom.js";
 import { differences } from "./differences.js";
 import { count, counted, similarity, visible } from "../dom/format.js";
 import { probe } from "./probe.js";
@@ -56,7 +56,7 @@ export const figures = (found) => {
  * @param {string} id
  * @returns {HTMLElement}
  */
-export const documentLink = (id) => make("a", { href: address("document", { id }) }, shownId(id));
+export const documentLink = (id) => make("a", { href: address("document", { id }) }, idElement(id));
 
 /**
  * Both texts of a comparison side by side, or the reason why the page cannot show them.
@@ -66,9 +66,9 @@ export const documentLink = (id) => make("a", { href: address("document", { id }
  */
 export const sides = (found, names) => {
   if (found.differences) {
-    const shown = differences(found.differences, names);
+    const nodes = differences(found.differences, names);
     if (found.differences_cut_short) {
-      shown.unshift(
+      nodes.unshift(
         make(
           "p",
           { class: "note" },
@@ -76,7 +76,7 @@ export const sides = (found, names) => {
         ),
       );
     }
-    return shown;
+    return nodes;
   }
   return [
     make(
@@ -118,8 +118,8 @@ export const outcome = (found) => {
 const compare = loadedView("compare", "Comparing …", async (params, signal) => {
   const a = params.get("a");
   const b = params.get("b") ?? "";
-  const mine = a === null ? probe() : null;
-  const first = mine ? { text: mine.text } : a === null ? null : { id: a };
+  const ownText = a === null ? probe() : null;
+  const first = ownText ? { text: ownText.text } : a === null ? null : { id: a };
   if (first === null) {
     return [
       "The address does not contain the text that you searched.",
@@ -133,7 +133,7 @@ const compare = loadedView("compare", "Comparing …", async (params, signal) =>
       figures(found),
       make("h2", {}, "Differences"),
       ...sides(found, [
-        mine ? make("bdi", {}, visible(mine.name)) : documentLink(a ?? ""),
+        ownText ? make("bdi", {}, visible(ownText.name)) : documentLink(a ?? ""),
         documentLink(b),
       ]),
     ],

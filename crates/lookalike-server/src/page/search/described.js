@@ -1,6 +1,6 @@
 // Describes a document for people by its title, author, date and first words.
 
-import { bar, make, metadata, shownId, tableHead } from "../dom/dom.js";
+import { bar, idElement, make, metadata, tableHead } from "../dom/dom.js";
 import { size, visible } from "../dom/format.js";
 
 /** @import { Duplicate, Keeper } from "../client/types.js" */
@@ -21,7 +21,7 @@ export const BEGINNING = 160;
  * @param {string[]} names
  */
 const text = (data, names) => {
-  const name = names.find((one) => ["string", "number"].includes(typeof data?.[one]));
+  const name = names.find((key) => ["string", "number"].includes(typeof data?.[key]));
   return name === undefined ? "" : String(data?.[name]);
 };
 
@@ -52,7 +52,7 @@ export const briefly = (document) => {
   const title = titleOf(document);
   const first = words(document);
   return [
-    title ? make("bdi", { class: "title" }, visible(title)) : shownId(document.id, "id"),
+    title ? make("bdi", { class: "title" }, visible(title)) : idElement(document.id, "id"),
     first ? make("bdi", { class: "first-words" }, visible(first)) : null,
   ].filter((part) => part !== null);
 };
@@ -67,9 +67,11 @@ export const described = (document) => {
   const title = titleOf(document);
   const first = words(document);
   const facts = FACTS.map((names) => text(data, names)).filter(Boolean);
-  const shown = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
+  const displayed = new Set([TITLE, ...FACTS].map((names) => names.find((name) => name in data)));
   const rest = Object.fromEntries(
-    Object.entries(data).filter(([name, value]) => !shown.has(name) || typeof value === "object"),
+    Object.entries(data).filter(
+      ([name, value]) => !displayed.has(name) || typeof value === "object",
+    ),
   );
   const parts = [];
   if (title) parts.push(make("p", { class: "title", dir: "auto" }, visible(title)));
@@ -83,8 +85,8 @@ export const described = (document) => {
     );
   }
   if (first) parts.push(make("p", { class: "first-words", dir: "auto" }, visible(first)));
-  const others = metadata(rest);
-  return others ? [...parts, others] : parts;
+  const furtherMetadata = metadata(rest);
+  return furtherMetadata ? [...parts, furtherMetadata] : parts;
 };
 
 /**

@@ -92,16 +92,16 @@ export class DifferenceWalk {
     this.places = visited(kinds);
     /** The position in the visited places. */
     this.current = -1;
-    this.said = make("span", { role: "status", class: "note" });
+    this.status = make("span", { role: "status", class: "note" });
     /**
      * @param {string} text
      * @param {string} name
-     * @param {number} way
+     * @param {number} step
      */
-    const key = (text, name, way) => {
-      const made = button(text, () => this.move(way), { "aria-keyshortcuts": name });
-      made.append(" ", make("kbd", { "aria-hidden": "true" }, name));
-      return made;
+    const key = (text, name, step) => {
+      const element = button(text, () => this.move(step), { "aria-keyshortcuts": name });
+      element.append(" ", make("kbd", { "aria-hidden": "true" }, name));
+      return element;
     };
     this.white = kinds.includes("white")
       ? button("White space", () => this.setWhite(!showsWhite), {
@@ -114,7 +114,7 @@ export class DifferenceWalk {
       key("Previous difference", "B", -1),
       key("Next difference", "F", 1),
       this.white,
-      this.said,
+      this.status,
     );
     box.classList.toggle("shows-white", showsWhite);
     walks.set(this.element, this);
@@ -161,7 +161,7 @@ export class DifferenceWalk {
     if (this.places.length === 0) this.setWhite(true);
     const place = this.places[this.current + way];
     if (place === undefined) {
-      this.said.textContent =
+      this.status.textContent =
         way > 0 ? "This is the last difference." : "This is the first difference.";
       return;
     }
@@ -185,9 +185,9 @@ export class DifferenceWalk {
     for (const mark of marks) mark.classList.add("current");
     this.current = this.places.indexOf(place);
     scrollTo(this.box, marks[0]);
-    const said = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
-    const which = `Difference ${count(this.current + 1)} of ${count(this.places.length)}`;
-    this.said.textContent = said ? `${which}: ${said}.` : `${which}.`;
+    const changes = [words(marks, "del"), words(marks, "ins")].filter(Boolean).join(", ");
+    const position = `Difference ${count(this.current + 1)} of ${count(this.places.length)}`;
+    this.status.textContent = changes ? `${position}: ${changes}.` : `${position}.`;
   }
 
   /**
@@ -199,12 +199,12 @@ export class DifferenceWalk {
     /** @returns {HTMLElement|null} */
     const find = () => this.box.querySelector(`${tag}[data-moved="${moved}"]`);
     this.drawUntil(() => find() !== null);
-    const there = find();
-    if (!there) return;
-    this.show(Number(there.dataset.place));
-    scrollTo(this.box, there);
+    const target = find();
+    if (!target) return;
+    this.show(Number(target.dataset.place));
+    scrollTo(this.box, target);
     /** @type {HTMLElement|null|undefined} */
-    const back = there.parentElement?.querySelector(`.moved-to[data-other$=" ${moved}"]`);
+    const back = target.parentElement?.querySelector(`.moved-to[data-other$=" ${moved}"]`);
     back?.focus({ preventScroll: true });
   }
 }
@@ -212,10 +212,10 @@ export class DifferenceWalk {
 /** Installs the handler of keys, for the differences of the current view. */
 export const watchDifferences = () =>
   onSingleKey((key) => {
-    const way = KEYS.get(key);
+    const step = KEYS.get(key);
     const current = document.querySelector("main > section:not([hidden]) .walk");
     const walk = current ? walks.get(current) : undefined;
-    if (way === undefined || !walk) return false;
-    walk.move(way);
+    if (step === undefined || !walk) return false;
+    walk.move(step);
     return true;
   });

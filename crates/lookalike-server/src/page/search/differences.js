@@ -44,7 +44,7 @@ const head = (text) => {
     while (at < most && !isBlank(text[at])) at += 1;
     end = at;
   }
-  return whole(text, end);
+  return wholeCharacter(text, end);
 };
 
 /**
@@ -66,7 +66,7 @@ const tail = (text) => {
     inWord = !blank;
     at -= 1;
   }
-  return whole(text, at);
+  return wholeCharacter(text, at);
 };
 
 /**
@@ -74,7 +74,7 @@ const tail = (text) => {
  * @param {string} text
  * @param {number} place
  */
-const whole = (text, place) => {
+const wholeCharacter = (text, place) => {
   const unit = text.charCodeAt(place);
   return unit >= 0xdc00 && unit < 0xe000 ? place - 1 : place;
 };
@@ -123,17 +123,17 @@ const marked = (tag, { text, moved }, { number, kind }) => {
   /**
    * @param {string|undefined} name class
    * @param {string} inner
-   * @param {string} [shown] the symbols of white space
+   * @param {string} [shownSigns] the symbols of white space
    */
-  const mark = (name, inner, shown) =>
+  const mark = (name, inner, shownSigns) =>
     make(
       tag,
-      { class: name, "data-place": number, "data-moved": moved, "data-signs": shown },
+      { class: name, "data-place": number, "data-moved": moved, "data-signs": shownSigns },
       inner,
     );
   if (kind === "white") {
-    const shown = text.trim() === "" ? signs(text).replaceAll("\n", "") : undefined;
-    return [mark("white", text, shown)];
+    const shownSigns = text.trim() === "" ? signs(text).replaceAll("\n", "") : undefined;
+    return [mark("white", text, shownSigns)];
   }
   if (kind === "written") return [mark("same-words", text.trim() === "" ? signs(text) : text)];
   const inner = text.trim();

@@ -42,11 +42,11 @@ export const readFile = async (file, signal) => {
  */
 export const partTitle = ({ within, kind, fields }) => {
   const title = fields.title ?? fields.subject;
-  const said = [
+  const notes = [
     title && `“${visible(title)}”`,
     fields.from && `from ${visible(fields.from)}`,
     fields.date?.slice(0, 10),
   ].filter(Boolean);
   const place = within === "" ? kind : `${visible(within)} (${kind})`;
-  return said.length === 0 ? place : `${place}: ${said.join(", ")}`;
+  return notes.length === 0 ? place : `${place}: ${notes.join(", ")}`;
 };

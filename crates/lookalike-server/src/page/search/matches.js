@@ -1,7 +1,7 @@
 // The list of matches of a query.
 
 import { described } from "./described.js";
-import { bar, make, shownId } from "../dom/dom.js";
+import { bar, idElement, make } from "../dom/dom.js";
 import { count, counted, probability, shortened, size, visible } from "../dom/format.js";
 import { address } from "../dom/router.js";
 
@@ -31,11 +31,12 @@ export const summary = (answer) => {
       `${answer.candidates === 1 ? "was" : "were"} compared.`
     );
   }
-  const shown = answer.matches.length;
-  const rest = answer.found > shown ? `, the ${counted(shown, "most similar one")} below` : "";
+  const matchCount = answer.matches.length;
+  const limitNote =
+    answer.found > matchCount ? `, the ${counted(matchCount, "most similar one")} below` : "";
   return (
     `${counted(answer.found, "document")} ${answer.found === 1 ? "has" : "have"} ` +
-    `${least}${rest}.`
+    `${least}${limitNote}.`
   );
 };
 
@@ -80,15 +81,15 @@ const facts = (match, whose) => {
 
 /**
  * @param {Match} match
- * @param {string|undefined} asked the id of the query; undefined for a text
+ * @param {string|undefined} queryId the id of the query; undefined for a text
  */
-const item = (match, asked) => {
+const item = (match, queryId) => {
   const named = shortened(visible(match.id), 80);
   const compare = make(
     "a",
     {
       class: "button",
-      href: address("compare", { a: asked, b: match.id }),
+      href: address("compare", { a: queryId, b: match.id }),
     },
     "Show the differences",
     make("span", { class: "unseen" }, ` to ${named}`),
@@ -103,10 +104,10 @@ const item = (match, asked) => {
       make(
         "a",
         { class: "match-id", href: address("document", { id: match.id }) },
-        shownId(match.id),
+        idElement(match.id),
       ),
     ),
-    facts(match, asked === undefined ? "your text" : "the other document"),
+    facts(match, queryId === undefined ? "your text" : "the other document"),
     ...described(match),
     make("div", { class: "buttons" }, compare),
   );
@@ -115,21 +116,21 @@ const item = (match, asked) => {
 /**
  * The matches of an answer, and the probability that a similar document is found.
  * @param {Matches} answer
- * @param {string|undefined} asked the id of the query; undefined for a text
+ * @param {string|undefined} queryId the id of the query; undefined for a text
  * @returns {Node[]}
  */
-export const matches = (answer, asked) => {
+export const matches = (answer, queryId) => {
   if (answer.shingles === 0) return [];
   /** @type {HTMLElement[]} */
   const parts = [recall(answer)];
   if (answer.matches.length > 0) {
     const title =
-      asked === undefined
+      queryId === undefined
         ? ["Similar to your text"]
-        : ["Similar to ", shownId(shortened(asked, 300), "")];
+        : ["Similar to ", idElement(shortened(queryId, 300), "")];
     parts.unshift(make("h2", {}, ...title));
     parts.push(
-      make("ol", { class: "matches" }, ...answer.matches.map((match) => item(match, asked))),
+      make("ol", { class: "matches" }, ...answer.matches.map((match) => item(match, queryId))),
     );
   }
   if (answer.matches.some((match) => match.estimated)) {
@@ -147,10 +148,10 @@ export const matches = (answer, asked) => {
 /**
  * The most similar documents, for a query that found nothing.
  * @param {Matches} answer of a query for the nearest documents
- * @param {string|undefined} asked the id of the query; undefined for a text
+ * @param {string|undefined} queryId the id of the query; undefined for a text
  * @returns {Node[]}
  */
-export const nearest = (answer, asked) =>
+export const nearest = (answer, queryId) =>
   answer.matches.length === 0
     ? []
     : [
@@ -159,6 +160,6 @@ export const nearest = (answer, asked) =>
         make(
           "ol",
           { class: "matches", id: "nearest" },
-          ...answer.matches.map((match) => item(match, asked)),
+          ...answer.matches.map((match) => item(match, queryId)),
         ),
       ];

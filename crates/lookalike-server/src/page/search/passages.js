@@ -1,7 +1,7 @@
 // Finds the passages of a text that documents of the index also contain.
 
 import { request } from "../client/api.js";
-import { button, field, make, shownId } from "../dom/dom.js";
+import { button, field, idElement, make } from "../dom/dom.js";
 import { beginning, count, counted } from "../dom/format.js";
 import { problem } from "../client/problem.js";
 import { address } from "../dom/router.js";
@@ -21,7 +21,7 @@ const SHOWN_CHARACTERS = 600;
 
 /** @param {{id: string}} place */
 const place = ({ id }) =>
-  make("li", {}, make("a", { href: address("document", { id }) }, shownId(id)));
+  make("li", {}, make("a", { href: address("document", { id }) }, idElement(id)));
 
 /**
  * @param {KnownPassage} passage
@@ -30,7 +30,7 @@ const place = ({ id }) =>
 const item = (passage, bytes) => {
   const text = new TextDecoder().decode(bytes.subarray(passage.bytes[0], passage.bytes[1]));
   const more = text.length > SHOWN_CHARACTERS ? "…" : "";
-  const rest = passage.documents - passage.places.length;
+  const hiddenCount = passage.documents - passage.places.length;
   return make(
     "li",
     { class: "known" },
@@ -45,7 +45,7 @@ const item = (passage, bytes) => {
       "ul",
       {},
       ...passage.places.map(place),
-      rest > 0 ? make("li", {}, `and ${count(rest)} more`) : null,
+      hiddenCount > 0 ? make("li", {}, `and ${count(hiddenCount)} more`) : null,
     ),
   );
 };
@@ -80,8 +80,8 @@ const summary = (found, next) => {
       ? "No known passage"
       : `${counted(found.passages.size, "known passage")} in ` +
         counted(found.documents, "document");
-  const rest = next === undefined ? "" : " Some documents are not compared yet.";
-  return `${passages}; ${compared} compared word by word.${rest}`;
+  const hint = next === undefined ? "" : " Some documents are not compared yet.";
+  return `${passages}; ${compared} compared word by word.${hint}`;
 };
 
 /** @param {Found} found */

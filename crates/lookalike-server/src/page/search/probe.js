@@ -1,7 +1,7 @@
 // Keeps the last query text, so that the user can compare it with matches.
 
 /** @type {{text: string, name: string}|null} */
-let held = null;
+let kept = null;
 
 /**
  * Keeps a query text.
@@ -9,11 +9,11 @@ let held = null;
  * @param {string} name shown to the user
  */
 export const keepProbe = (text, name) => {
-  held = { text, name };
+  kept = { text, name };
 };
 
 /**
  * The last query text; null before the first search.
  * @returns {{text: string, name: string}|null}
  */
-export const probe = () => held;
+export const probe = () => kept;

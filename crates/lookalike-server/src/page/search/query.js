@@ -45,13 +45,15 @@ const show = contentOf("query");
 const text = () => (file ? file.text : at("query-text", HTMLTextAreaElement).value);
 
 const showSize = () => {
-  const given = text();
+  const content = text();
   at("query-size").textContent =
-    given === "" ? "" : `${counted(given.length, "character")}, ${size(new Blob([given]).size)}`;
+    content === ""
+      ? ""
+      : `${counted(content.length, "character")}, ${size(new Blob([content]).size)}`;
 };
 
 /** @returns {{nearest: number}|{threshold?: number, top?: number}} */
-const asked = () => {
+const requestedLimits = () => {
   const threshold = inputAt("query-threshold").value;
   const top = inputAt("query-top").value;
   if (inputAt("query-nearest").checked) return { nearest: top === "" ? 10 : Number(top) };
@@ -88,8 +90,8 @@ const found = async (body, id, signal) => {
   const isNothing = answer.found === 0 && answer.shingles !== 0;
   const nodes = matches(answer, id);
   if (isNothing && answer.nearest === undefined) {
-    const others = { ...body, threshold: undefined, top: undefined, nearest: NEAREST };
-    nodes.push(...nearest(await query(others), id));
+    const nearestQuery = { ...body, threshold: undefined, top: undefined, nearest: NEAREST };
+    nodes.push(...nearest(await query(nearestQuery), id));
   }
   if (typeof body.text === "string" && texts) nodes.push(passages(body.text, isNothing));
   return { status: summary(answer), nodes };
@@ -114,11 +116,11 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
     answer = { status: [file.status, status].join(" ").trim(), nodes: [...file.nodes, ...nodes] };
   } catch (error) {
     if (isAbort(error)) return null;
-    const again = () =>
+    const retry = () =>
       ask(body, signal, id, file).then((later) => {
         if (later && id === undefined) last = later;
       });
-    answer = { status: file.status, nodes: [...file.nodes, problem(error, again)] };
+    answer = { status: file.status, nodes: [...file.nodes, problem(error, retry)] };
   }
   results.removeAttribute("aria-busy");
   show(answer.status, answer.nodes);
@@ -130,8 +132,8 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
  * @param {Shown} [read] the report on the file
  */
 const askText = async (read) => {
-  const given = text();
-  if (given.trim() === "") {
+  const content = text();
+  if (content.trim() === "") {
     shownAt("#/");
     show("Type or paste a text, or choose a file.", []);
     at("query-text").focus();
@@ -139,11 +141,16 @@ const askText = async (read) => {
   }
   running?.abort();
   running = new AbortController();
-  keepProbe(given, file ? file.name : "Your text");
+  keepProbe(content, file ? file.name : "Your text");
   // The comparison view may show the earlier text.
   forgetViews(["compare"]);
   shownAt("#/");
-  const answer = await ask({ text: given, ...asked() }, running.signal, undefined, read);
+  const answer = await ask(
+    { text: content, ...requestedLimits() },
+    running.signal,
+    undefined,
+    read,
+  );
   if (answer) last = answer;
 };
 
@@ -163,7 +170,7 @@ const drop = () => {
  */
 const hold = (name, content) => {
   file = { name, text: content };
-  const rest = content.length - SHOWN_CHARACTERS;
+  const hiddenCount = content.length - SHOWN_CHARACTERS;
   at("query-file").replaceChildren(
     make(
       "p",
@@ -176,7 +183,11 @@ const hold = (name, content) => {
       }),
     ),
     make("p", { class: "pre excerpt", dir: "auto" }, `${beginning(content, SHOWN_CHARACTERS)}…`),
-    make("p", { class: "note" }, `The search includes ${counted(rest, "further character")}.`),
+    make(
+      "p",
+      { class: "note" },
+      `The search includes ${counted(hiddenCount, "further character")}.`,
+    ),
   );
   at("query-file").hidden = false;
   at("query-text").hidden = true;
@@ -335,7 +346,7 @@ export const watchQuery = () => {
       show("Type an id.", []);
       at("query-id").focus();
     } else if (at("query-form", HTMLFormElement).reportValidity()) {
-      go(address("query", { id, ...asked() }));
+      go(address("query", { id, ...requestedLimits() }));
     }
   });
   const anySimilarity = inputAt("query-nearest");
@@ -369,6 +380,6 @@ export const showQuery = (params, signal) => {
   top.value = nearest ?? params.get("top") ?? top.value;
   inputAt("query-nearest").checked = nearest !== null;
   threshold.disabled = nearest !== null;
-  const body = { id, ...asked() };
+  const body = { id, ...requestedLimits() };
   ask(body, signal, id);
 };

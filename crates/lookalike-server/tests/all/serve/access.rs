@@ -92,7 +92,7 @@ fn readers_see_no_server_folders() {
 /// A server with a secret name in the path of its folder and in the metadata of its documents, for
 /// clients that may read or write.
 struct SecretFolder {
-    _above: tempfile::TempDir,
+    _parent: tempfile::TempDir,
     served: Served,
 }
 
@@ -101,8 +101,8 @@ const TEXT: &str = "the quick brown fox jumps over the lazy dog in the green par
 
 impl SecretFolder {
     fn start() -> Self {
-        let above = tempfile::tempdir().unwrap();
-        let folder = above.path().join(SECRET);
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join(SECRET);
         std::fs::create_dir(&folder).unwrap();
         let served = Served::with_folder(&folder.join("index"), |config| {
             config.tokens =
@@ -118,7 +118,7 @@ impl SecretFolder {
         while reader.get("/v1/groups").status == 202 {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        Self { _above: above, served }
+        Self { _parent: parent, served }
     }
 
     fn reader(&self) -> crate::serve::client::Client {
@@ -147,9 +147,9 @@ fn no_endpoint_shows_readers_a_folder() {
                 let method = method.to_uppercase();
                 let headers = ["content-type: application/json"];
                 let answer = reader.request(&method, &path, &headers, body.to_string().as_bytes());
-                let said = String::from_utf8_lossy(&answer.body).to_lowercase();
+                let message = String::from_utf8_lossy(&answer.body).to_lowercase();
                 assert!(!answer.head.contains(SECRET), "{method} {path}: {}", answer.head);
-                assert!(!said.contains(SECRET), "{method} {path} {body}: {said}");
+                assert!(!message.contains(SECRET), "{method} {path} {body}: {message}");
                 answered += usize::from(answer.status == 200);
             }
         }
@@ -274,8 +274,8 @@ fn browsers_are_reported_to_be_strict() {
     assert_eq!(page.header("cache-control"), Some("no-cache"));
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let tag = format!("if-none-match: {}", page.header("etag").unwrap());
-    let again = served.client.request("GET", "/", &[&tag], b"");
-    assert_eq!((again.status, again.body.len()), (304, 0));
+    let second = served.client.request("GET", "/", &[&tag], b"");
+    assert_eq!((second.status, second.body.len()), (304, 0));
     let head = served.client.request("HEAD", "/app.js", &[], b"");
     assert_eq!((head.status, head.body.len()), (200, 0));
     let data = served.client.get("/v1/stats");

@@ -34,8 +34,8 @@ fn ids(list: &Value) -> Vec<&str> {
 fn category_trees_are_paged() {
     let served = served();
     let client = &served.client;
-    let whole = client.get("/v1/categories").ok(200);
-    assert!(whole.get("next").is_none());
+    let all_categories = client.get("/v1/categories").ok(200);
+    assert!(all_categories.get("next").is_none());
     let (mut path, mut pages) = ("/v1/categories?limit=2".to_owned(), Vec::new());
     loop {
         let page = client.get(&path).ok(200);
@@ -46,7 +46,7 @@ fn category_trees_are_paged() {
         let Some(next) = page.get("next") else { break };
         path = format!("/v1/categories?limit=2&after={}", next.as_str().unwrap());
     }
-    assert_eq!(whole["categories"], Value::from(pages));
+    assert_eq!(all_categories["categories"], Value::from(pages));
     client.get("/v1/categories?after=2-1").problem(410, "cursor-expired");
     client.get("/v1/categories?after=1-999").ok(200);
     for wrong in ["", "1", "1-", "-1", "a-b", "1-2-3"] {
@@ -62,7 +62,8 @@ fn new_documents_get_categories_immediately() {
         client.put(&format!("/v1/documents/{id}"), &json!({ "text": text })).ok(201);
     };
     let tree = client.get("/v1/categories").ok(200);
-    let paths = tree["categories"].as_array().unwrap().iter().map(|one| one["path"].clone());
+    let paths =
+        tree["categories"].as_array().unwrap().iter().map(|category| category["path"].clone());
     let paths: Vec<Value> = paths.collect();
     assert_eq!((&tree["model"], &tree["without_category"]), (&json!(1), &json!(0)));
     assert!(paths.iter().any(|path| path.as_str().unwrap().len() == "1.1.1".len()), "{paths:?}");
@@ -73,7 +74,7 @@ fn new_documents_get_categories_immediately() {
     let tree = client.get("/v1/categories").ok(200);
     let documents = |path: &str| {
         let all = tree["categories"].as_array().unwrap();
-        all.iter().find(|one| one["path"] == path).unwrap()["documents"].clone()
+        all.iter().find(|category| category["path"] == path).unwrap()["documents"].clone()
     };
     let topic = |word: &str| {
         let id = if word == "ship" { "ship" } else { "cat" };
@@ -106,8 +107,8 @@ fn answers_to_queries_have_categories() {
     let client = &served.client;
     let text = format!("{SHIPS} and the long way home number1");
     client.put("/v1/documents/a", &json!({ "text": text })).ok(201);
-    let asked = json!({ "text": text });
-    let found = client.post("/v1/query", &asked).ok(200);
+    let body = json!({ "text": text });
+    let found = client.post("/v1/query", &body).ok(200);
     assert!(found["category"]["path"].is_string());
     assert_eq!(found["matches"][0]["category"], found["category"]);
     client.put("/v1/documents/b", &json!({ "text": text })).ok(201);

@@ -59,10 +59,10 @@ fn groups(client: &Client, query: &str) -> Value {
 }
 
 /// Returns the keeper and the duplicates of each group, each with its decision.
-fn shown(groups: &Value) -> Vec<String> {
-    let member = |one: &Value| {
-        let decision = one.get("decision").map_or("", |decision| decision.as_str().unwrap());
-        format!("{}:{decision}", one["id"].as_str().unwrap())
+fn ids_of_groups(groups: &Value) -> Vec<String> {
+    let member = |member: &Value| {
+        let decision = member.get("decision").map_or("", |decision| decision.as_str().unwrap());
+        format!("{}:{decision}", member["id"].as_str().unwrap())
     };
     let group = |group: &Value| {
         let duplicates = group["duplicates"].as_array().unwrap().iter().map(member);
@@ -87,7 +87,7 @@ fn a_review_is_exported() {
     let client = &served.client;
     fill(client);
     let ids = |list: &[Value]| -> Vec<String> {
-        list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+        list.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
     };
     let removed = lines(client, "/v1/review/removed");
     assert_eq!(ids(&removed), ["a", "b", "d"]);
@@ -121,7 +121,7 @@ fn groups_follow_decisions() {
     let client = &served.client;
     fill(client);
     let found = groups(client, "");
-    assert_eq!(shown(&found), ["c: a: b:", "e: d:"]);
+    assert_eq!(ids_of_groups(&found), ["c: a: b:", "e: d:"]);
     assert_eq!(found["groups_decided"], json!(0));
     let both = json!([
         { "decision": "duplicate", "documents": ["e", "d"], "who": "ann", "note": "same" },
@@ -130,13 +130,13 @@ fn groups_follow_decisions() {
     assert_eq!(decide(client, &both), json!({ "added": 2, "unknown": 0, "last": 2 }));
     // The current list shows the decisions at once. The next list is computed with them.
     let found = client.get("/v1/groups?state=decided").ok(200);
-    assert_eq!(shown(&found), ["e: d:duplicate"]);
+    assert_eq!(ids_of_groups(&found), ["e: d:duplicate"]);
     let found = groups(client, "");
-    assert_eq!(shown(&found), ["c: a:", "e: d:duplicate"]);
+    assert_eq!(ids_of_groups(&found), ["c: a:", "e: d:duplicate"]);
     assert_eq!((&found["groups_total"], &found["groups_decided"]), (&json!(2), &json!(1)));
-    assert_eq!(shown(&groups(client, "?state=undecided")), ["c: a:"]);
-    assert_eq!(shown(&groups(client, "?order=doubt")), ["e: d:duplicate", "c: a:"]);
-    assert_eq!(shown(&groups(client, "?order=similarity")), ["c: a:", "e: d:duplicate"]);
+    assert_eq!(ids_of_groups(&groups(client, "?state=undecided")), ["c: a:"]);
+    assert_eq!(ids_of_groups(&groups(client, "?order=doubt")), ["e: d:duplicate", "c: a:"]);
+    assert_eq!(ids_of_groups(&groups(client, "?order=similarity")), ["c: a:", "e: d:duplicate"]);
     let listed = client.get("/v1/decisions?limit=1").ok(200);
     let first = &listed["decisions"][0];
     assert_eq!(
@@ -152,12 +152,12 @@ fn groups_follow_decisions() {
 
     // A decision is revoked. A pair becomes undecided when one of its texts changes.
     decide(client, &json!([{ "decision": "undecided", "documents": ["c", "b"], "seen": 2 }]));
-    assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:duplicate"]);
+    assert_eq!(ids_of_groups(&groups(client, "")), ["c: a: b:", "e: d:duplicate"]);
     let changed = "a text about the late harvest of apples in the valley of the river";
     client.put("/v1/documents/d", &json!({ "text": changed })).ok(200);
     assert_eq!(groups(client, "")["groups_decided"], json!(0));
     decide(client, &json!([{ "decision": "keep_all", "documents": ["a", "b", "c"] }]));
-    assert!(!shown(&groups(client, "")).iter().any(|group| group.starts_with("c:")));
+    assert!(!ids_of_groups(&groups(client, "")).iter().any(|group| group.starts_with("c:")));
 }
 
 /// Returns the total and the decided groups of a review. Groups that decisions have separated count
@@ -173,7 +173,7 @@ fn a_chosen_keeper_stays_decided() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
-    assert_eq!(shown(&groups(client, "")), ["c: a: b:", "e: d:"]);
+    assert_eq!(ids_of_groups(&groups(client, "")), ["c: a: b:", "e: d:"]);
     // The page sends two decisions for each choice of another keeper: the pair is a pair of
     // duplicates, and its other document is kept.
     let instead = json!([
@@ -184,12 +184,12 @@ fn a_chosen_keeper_stays_decided() {
     ]);
     decide(client, &instead);
     let found = groups(client, "");
-    assert_eq!(shown(&found), ["a:keep b: c:duplicate", "d:keep e:duplicate"]);
+    assert_eq!(ids_of_groups(&found), ["a:keep b: c:duplicate", "d:keep e:duplicate"]);
     assert_eq!(progress(&found), [2, 1]);
     // Decides the pair with the former keeper, which the page still shows.
     decide(client, &json!([{ "decision": "duplicate", "documents": ["c", "b"] }]));
     let found = groups(client, "");
-    assert_eq!(shown(&found), ["a:keep b:duplicate c:duplicate", "d:keep e:duplicate"]);
+    assert_eq!(ids_of_groups(&found), ["a:keep b:duplicate c:duplicate", "d:keep e:duplicate"]);
     assert_eq!(progress(&found), [2, 2]);
 }
 
@@ -205,7 +205,7 @@ fn separated_groups_stay_counted() {
     assert_eq!((progress(&before), &before["documents_changed"]), ([2, 1], &json!(false)));
     assert_eq!(before["stale"], json!(true));
     let found = groups(client, "");
-    assert_eq!((shown(&found), progress(&found)), (vec!["c: a: b:".to_owned()], [2, 1]));
+    assert_eq!((ids_of_groups(&found), progress(&found)), (vec!["c: a: b:".to_owned()], [2, 1]));
     // If only a part of a group is separated, the rest remains undecided.
     decide(client, &json!([{ "decision": "not_duplicate", "documents": ["c", "b"] }]));
     assert_eq!(progress(&groups(client, "")), [2, 1]);
@@ -245,7 +245,7 @@ fn decisions_record_the_token_name() {
     with(WRITE).post("/v1/decisions", &other).ok(200);
     with(ANN).post("/v1/decisions", &other).problem(422, "bad-decision");
     let listed = with(READ).get("/v1/decisions").ok(200);
-    let who = |one: &Value| one.get("who").cloned();
+    let who = |decision: &Value| decision.get("who").cloned();
     let all: Vec<Option<Value>> = listed["decisions"].as_array().unwrap().iter().map(who).collect();
     assert_eq!(all, [Some(json!("ann")), None, Some(json!("bob"))]);
 }
@@ -309,14 +309,15 @@ fn two_people_decide_at_once() {
     const EACH: usize = 40;
     let served = served_to_two();
     fill(&served.client.with_token(WRITE));
-    let said = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
+    let threads = [(ANN, "duplicate"), (BOB, "not_duplicate")].map(|(value, decision)| {
         let client = served.client.with_token(value);
         std::thread::spawn(move || {
             // Each person decides again after the last decision of the other.
             let (mut seen, mut stored) = (0, 0);
             while stored < EACH {
-                let one = json!({ "decision": decision, "documents": ["a", "c"], "seen": seen });
-                let answer = client.post("/v1/decisions", &json!({ "decisions": [one] }));
+                let decision_body =
+                    json!({ "decision": decision, "documents": ["a", "c"], "seen": seen });
+                let answer = client.post("/v1/decisions", &json!({ "decisions": [decision_body] }));
                 if answer.status == 200 {
                     (seen, stored) = (answer.json()["last"].as_u64().unwrap(), stored + 1);
                 } else {
@@ -326,22 +327,22 @@ fn two_people_decide_at_once() {
             }
         })
     });
-    for thread in said {
+    for thread in threads {
         thread.join().unwrap();
     }
     let ann = served.client.with_token(ANN);
     let all = ann.get("/v1/decisions").ok(200);
     let all = all["decisions"].as_array().unwrap();
-    let numbers: Vec<u64> = all.iter().map(|one| one["number"].as_u64().unwrap()).collect();
+    let numbers: Vec<u64> = all.iter().map(|item| item["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (1..=2 * EACH as u64).collect::<Vec<_>>());
-    let of = |name: &str| all.iter().filter(|one| one["who"] == name).count();
+    let of = |name: &str| all.iter().filter(|item| item["who"] == name).count();
     assert_eq!((of("ann"), of("bob")), (EACH, EACH));
     let found = ann.get("/v1/agreement").ok(200);
     assert_eq!(found["disputed_total"], 1);
     // The last decision applies to the groups.
     let is_duplicate = all.last().unwrap()["decision"] == "duplicate";
     let removed = lines(&ann, "/v1/review/removed");
-    assert_eq!(removed.iter().any(|one| one["id"] == "a" && one["keeper"] == "c"), is_duplicate);
+    assert_eq!(removed.iter().any(|item| item["id"] == "a" && item["keeper"] == "c"), is_duplicate);
 }
 
 /// Two people judge the same pairs.
@@ -398,15 +399,17 @@ fn unseen_decisions_are_not_overwritten() {
     let served = served_to_two();
     fill(&served.client.with_token(WRITE));
     let [ann, bob] = [ANN, BOB].map(|value| served.client.with_token(value));
-    let one = |decision: &str, documents: Value, seen: u64| {
+    let body_of = |decision: &str, documents: Value, seen: u64| {
         let decision = decision.to_owned();
         json!({ "decision": decision, "documents": documents, "seen": seen })
     };
     let seen = groups(&ann, "")["last_decision"].as_u64().unwrap();
-    decide(&ann, &json!([one("duplicate", json!(["c", "a"]), seen)]));
-    let last = decide(&bob, &json!([one("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
+    decide(&ann, &json!([body_of("duplicate", json!(["c", "a"]), seen)]));
+    let last =
+        decide(&bob, &json!([body_of("not_duplicate", json!(["a", "c"]), 1)]))["last"].clone();
     // Ann sends two decisions. One revokes her decision about a pair that Bob has decided since.
-    let rest = [one("duplicate", json!(["e", "d"]), seen), one("undecided", json!(["c", "a"]), 1)];
+    let rest =
+        [body_of("duplicate", json!(["e", "d"]), seen), body_of("undecided", json!(["c", "a"]), 1)];
     let refused = ann.post("/v1/decisions", &json!({ "decisions": rest }));
     let problem = refused.problem(409, "decision-conflict");
     let current = &problem["conflicts"][0]["current"];
@@ -418,9 +421,9 @@ fn unseen_decisions_are_not_overwritten() {
     assert!(current["when"].is_string());
     assert_eq!(ann.get("/v1/decisions").ok(200)["decisions"].as_array().unwrap().len(), 2);
     // Without `seen`, the server stores only the first decision about a pair.
-    let again = json!({ "decisions": [{ "decision": "duplicate", "documents": ["c", "a"] }] });
-    ann.post("/v1/decisions", &again).problem(409, "decision-conflict");
-    decide(&ann, &json!([one("undecided", json!(["c", "a"]), last.as_u64().unwrap())]));
+    let body = json!({ "decisions": [{ "decision": "duplicate", "documents": ["c", "a"] }] });
+    ann.post("/v1/decisions", &body).problem(409, "decision-conflict");
+    decide(&ann, &json!([body_of("undecided", json!(["c", "a"]), last.as_u64().unwrap())]));
     assert_eq!(groups(&ann, "")["last_decision"], 3);
 }
 
@@ -429,8 +432,8 @@ fn decisions_about_unknown_documents_are_refused() {
     let served = Served::start();
     let client = &served.client;
     fill(client);
-    let one = |documents: [&str; 2]| json!({ "decision": "duplicate", "documents": documents });
-    let body = json!({ "decisions": [one(["a", "b"]), one(["x", "a"])] });
+    let body_of = |documents: [&str; 2]| json!({ "decision": "duplicate", "documents": documents });
+    let body = json!({ "decisions": [body_of(["a", "b"]), body_of(["x", "a"])] });
     let problem = client.post("/v1/decisions", &body).problem(409, "decision-conflict");
     let conflict = json!({ "position": 1, "documents": ["a", "x"] });
     assert_eq!(problem["conflicts"], json!([conflict]));
@@ -445,8 +448,8 @@ fn decision_pages_are_bounded_by_bytes() {
     fill(client);
     let note = "n".repeat(65_536);
     for from in (0..DECISIONS).step_by(200) {
-        let one = json!({ "decision": "keep", "documents": ["a"], "note": note, "seen": from });
-        decide(client, &json!(vec![one; 200]));
+        let entry = json!({ "decision": "keep", "documents": ["a"], "note": note, "seen": from });
+        decide(client, &json!(vec![entry; 200]));
     }
     let (mut path, mut numbers) = ("/v1/decisions?limit=10000".to_owned(), Vec::new());
     loop {
@@ -454,7 +457,7 @@ fn decision_pages_are_bounded_by_bytes() {
         assert!(answer.body.len() < 17 << 20, "{}", answer.body.len());
         let page = answer.ok(200);
         let decisions = page["decisions"].as_array().unwrap();
-        numbers.extend(decisions.iter().map(|one| one["number"].as_u64().unwrap()));
+        numbers.extend(decisions.iter().map(|item| item["number"].as_u64().unwrap()));
         let Some(next) = page.get("next") else { break };
         path = format!("/v1/decisions?limit=10000&after={}", next.as_str().unwrap());
     }
@@ -474,8 +477,8 @@ fn decisions_in_force_are_bounded() {
     }
     let pairs = (0..30).flat_map(|a| (0..a).map(move |b| [format!("{a}"), format!("{b}")]));
     let pair = |documents: [String; 2]| {
-        let one = json!({ "decision": "not_duplicate", "documents": documents });
-        json!({ "decisions": [one] })
+        let entry = json!({ "decision": "not_duplicate", "documents": documents });
+        json!({ "decisions": [entry] })
     };
     let answers: Vec<Answer> =
         pairs.map(|documents| client.post("/v1/decisions", &pair(documents))).collect();
@@ -508,5 +511,5 @@ fn decisions_are_compacted_by_upkeep() {
         (&left["decisions"][0]["number"], left["decisions"][0]["decision"].as_str()),
         (&json!(4), Some("duplicate"))
     );
-    assert_eq!(shown(&groups(client, "?state=decided")), ["e: d:duplicate"]);
+    assert_eq!(ids_of_groups(&groups(client, "?state=decided")), ["e: d:duplicate"]);
 }

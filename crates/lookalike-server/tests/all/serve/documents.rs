@@ -59,8 +59,8 @@ fn expired_ids_can_be_added_again() {
     while served.client.get(path).status == 200 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let again = served.client.put(&format!("{path}?mode=add"), &json!({ "text": "c" })).ok(201);
-    assert_eq!(again["done"], "added");
+    let second = served.client.put(&format!("{path}?mode=add"), &json!({ "text": "c" })).ok(201);
+    assert_eq!(second["done"], "added");
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn empty_texts_are_stored_without_matches() {
     let served = Served::start();
     let put = served.client.put("/v1/documents/empty", &json!({ "text": "" })).ok(201);
     assert_eq!(put["shingles"], 0);
-    let asked = json!({ "text": "" });
-    assert_eq!(served.client.post("/v1/query", &asked).ok(200)["found"], 0);
+    let body = json!({ "text": "" });
+    assert_eq!(served.client.post("/v1/query", &body).ok(200)["found"], 0);
 }
 
 #[test]
@@ -99,16 +99,19 @@ fn bad_lines_stop_or_are_skipped() {
     assert_eq!((&problem["line"], &problem["stored"]), (&json!(5002), &json!(5000)));
     assert_eq!(problem["line_code"], "bad-member");
     client.get("/v1/documents/last").problem(404, "unknown-document");
-    let done = client.lines("/v1/documents?on_error=skip", bad.as_bytes()).ok(200);
-    assert_eq!((&done["added"], &done["replaced"]), (&json!(1), &json!(5000)));
-    assert_eq!((&done["skipped"][0]["line"], &done["skipped_total"]), (&json!(5002), &json!(1)));
-    let again = ["new", "m7", "n"].map(|id| format!("{{\"id\":\"{id}\",\"text\":\"\"}}\n"));
-    let again = again.concat();
-    let problem = client.lines("/v1/documents?mode=add", again.as_bytes()).problem(400, "bad-line");
+    let answer = client.lines("/v1/documents?on_error=skip", bad.as_bytes()).ok(200);
+    assert_eq!((&answer["added"], &answer["replaced"]), (&json!(1), &json!(5000)));
+    assert_eq!(
+        (&answer["skipped"][0]["line"], &answer["skipped_total"]),
+        (&json!(5002), &json!(1))
+    );
+    let lines = ["new", "m7", "n"].map(|id| format!("{{\"id\":\"{id}\",\"text\":\"\"}}\n"));
+    let lines = lines.concat();
+    let problem = client.lines("/v1/documents?mode=add", lines.as_bytes()).problem(400, "bad-line");
     assert_eq!((&problem["line"], &problem["stored"]), (&json!(2), &json!(1)));
     assert_eq!(problem["line_code"], "id-taken");
-    let done = client.lines("/v1/documents?mode=add&on_error=skip", again.as_bytes()).ok(200);
-    assert_eq!((&done["added"], &done["skipped_total"]), (&json!(1), &json!(2)));
+    let answer = client.lines("/v1/documents?mode=add&on_error=skip", lines.as_bytes()).ok(200);
+    assert_eq!((&answer["added"], &answer["skipped_total"]), (&json!(1), &json!(2)));
 }
 
 #[test]
@@ -123,13 +126,14 @@ fn batched_writes_fail_separately() {
     };
     let first = put("first".to_owned());
     served.gate.wait_for(1);
-    let others: Vec<_> = (0..6).map(|n| put(format!("n{n}"))).collect();
+    let other_threads: Vec<_> = (0..6).map(|n| put(format!("n{n}"))).collect();
     let (taken, twice) = (put("taken".to_owned()), put("n0".to_owned()));
     served.gate.open();
     first.join().unwrap().ok(201);
     taken.join().unwrap().problem(409, "id-taken");
-    let others = others.into_iter().map(|thread| thread.join().unwrap());
-    let mut statuses: Vec<_> = others.chain([twice.join().unwrap()]).map(|a| a.status).collect();
+    let other_threads = other_threads.into_iter().map(|thread| thread.join().unwrap());
+    let mut statuses: Vec<_> =
+        other_threads.chain([twice.join().unwrap()]).map(|a| a.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 201, 201, 201, 201, 201, 409]);
     assert_eq!(served.client.get("/v1/stats").ok(200)["documents"], 8);

@@ -48,9 +48,9 @@ fn program(name: &str) -> Option<PathBuf> {
 #[test]
 fn generated_clients_work() {
     let Some(generator) = program("openapi-python-client") else {
-        let said = "openapi-python-client is not installed (pip install \
+        let reason = "openapi-python-client is not installed (pip install \
                     openapi-python-client), so no client was made from openapi.json";
-        lookalike_test_support::print_skipped(said);
+        lookalike_test_support::print_skipped(reason);
         return;
     };
     // The packages that the client needs are installed next to the generator.
@@ -59,10 +59,10 @@ fn generated_clients_work() {
     let folder = tempfile::tempdir().unwrap();
     let run = |command: &mut Command| {
         let output = command.current_dir(folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let why = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}{why}");
-        said
+        assert!(output.status.success(), "{stdout}{why}");
+        stdout
     };
     std::fs::write(folder.path().join("openapi.json"), DESCRIPTION.to_string()).unwrap();
     // Omits the code formatting, which needs another program.
@@ -71,6 +71,6 @@ fn generated_clients_work() {
     run(Command::new(&generator).args(options).args(["--config", "config.yml"]));
     run(Command::new(&python).args(["-m", "compileall", "-q", "made"]));
     let address = format!("http://{}", served.client.address);
-    let said = run(Command::new(&python).args(["-c", PROGRAM, &address]));
-    assert_eq!(said.trim(), "used");
+    let stdout = run(Command::new(&python).args(["-c", PROGRAM, &address]));
+    assert_eq!(stdout.trim(), "used");
 }

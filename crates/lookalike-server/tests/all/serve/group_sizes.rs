@@ -7,8 +7,8 @@ const FOX: &str = "the quick brown fox jumps over the lazy dog in the green park
 
 /// Returns the ids of an answer with their group sizes, if any.
 fn sizes(list: &Value) -> Vec<(&str, Option<u64>)> {
-    let size = |one: &Value| one.get("group_size").map(|size| size.as_u64().unwrap());
-    list.as_array().unwrap().iter().map(|one| (one["id"].as_str().unwrap(), size(one))).collect()
+    let size = |item: &Value| item.get("group_size").map(|size| size.as_u64().unwrap());
+    list.as_array().unwrap().iter().map(|item| (item["id"].as_str().unwrap(), size(item))).collect()
 }
 
 #[test]
@@ -16,8 +16,8 @@ fn documents_and_matches_include_group_size() {
     let served = Served::start();
     let client = &served.client;
     let fox = json!({ "id": "fox", "text": FOX, "duplicates": ["p", "q"] });
-    let again = json!({ "id": "again", "text": format!("{FOX} today") });
-    let lines = format!("{fox}\n{again}\n");
+    let copy = json!({ "id": "again", "text": format!("{FOX} today") });
+    let lines = format!("{fox}\n{copy}\n");
     client.lines("/v1/documents?form=export", lines.as_bytes()).ok(200);
 
     let all = client.get("/v1/documents").ok(200);

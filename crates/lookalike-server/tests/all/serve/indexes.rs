@@ -10,7 +10,12 @@ const MAIL: &str = "mail-mail-mail-mail";
 const TEXT: &str = "a quick brown fox jumps over the lazy dog in the park at night";
 
 fn names(list: &Value) -> Vec<&str> {
-    list["indexes"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
+    list["indexes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|index| index["name"].as_str().unwrap())
+        .collect()
 }
 
 /// Starts a server with one token for all indexes, and one that may read `news` and write `mail`.
@@ -99,7 +104,7 @@ fn tokens_open_only_their_indexes() {
     let list = mail.get("/v1/indexes").ok(200);
     assert_eq!(names(&list), ["news", "mail"]);
     let rights: Vec<_> =
-        list["indexes"].as_array().unwrap().iter().map(|one| &one["right"]).collect();
+        list["indexes"].as_array().unwrap().iter().map(|index| &index["right"]).collect();
     assert_eq!(rights, ["read", "write"]);
     let body = json!({ "text": TEXT });
     mail.get("/v1/indexes/news/stats").ok(200);
@@ -117,7 +122,7 @@ fn tokens_open_only_their_indexes() {
 #[test]
 fn index_names_are_hidden_without_token() {
     let served = with_tokens();
-    let said = |token: Option<&str>, path: &str| {
+    let answer_of = |token: Option<&str>, path: &str| {
         let client = token.map_or_else(|| served.client.clone(), |it| served.client.with_token(it));
         let answer = client.get(path);
         let mut body = answer.json();
@@ -126,11 +131,11 @@ fn index_names_are_hidden_without_token() {
     };
     for rest in ["", "/", "/stats", "/health", "/nothing", "/documents/a", "/openapi.json"] {
         for token in [None, Some(MAIL)] {
-            let known = said(token, &format!("/v1/indexes/first{rest}"));
-            assert_eq!(known, said(token, &format!("/v1/indexes/other{rest}")), "{rest}");
+            let known = answer_of(token, &format!("/v1/indexes/first{rest}"));
+            assert_eq!(known, answer_of(token, &format!("/v1/indexes/other{rest}")), "{rest}");
         }
     }
-    assert_eq!(said(None, "/v1/indexes").0, 401);
+    assert_eq!(answer_of(None, "/v1/indexes").0, 401);
     // Every client can read the description. If there are tokens, it contains the form of a name
     // but no names.
     let description = served.client.get("/openapi.json").json();
@@ -198,8 +203,8 @@ fn index_names_must_be_unique() {
         ServedIndex::named(IndexName::new(name).unwrap(), index)
     };
     let config = || Config { listen: "127.0.0.1:0".parse().unwrap(), ..Config::default() };
-    let twice = vec![index("a"), index("b"), index("a")];
-    for indexes in [vec![], twice, vec![index("a"), index("A")]] {
+    let repeated = vec![index("a"), index("b"), index("a")];
+    for indexes in [vec![], repeated, vec![index("a"), index("A")]] {
         let error = Server::bind_all(indexes, config()).err().unwrap();
         assert!(matches!(error, StartError::Config(_)), "{error}");
     }

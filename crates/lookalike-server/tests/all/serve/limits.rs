@@ -222,7 +222,7 @@ fn busy_servers_request_a_retry() {
         let client = served.client.clone();
         std::thread::spawn(move || client.get("/v1/documents"))
     };
-    let mut asked: Vec<_> = (0..2).map(|_| ask()).collect();
+    let mut threads: Vec<_> = (0..2).map(|_| ask()).collect();
     served.gate.wait_for(1);
     let busy = loop {
         let answer = ask();
@@ -231,12 +231,12 @@ fn busy_servers_request_a_retry() {
         if answer.is_finished() {
             break answer.join().unwrap();
         }
-        asked.push(answer);
+        threads.push(answer);
     };
     busy.problem(503, "busy");
     assert_eq!(busy.header("retry-after"), Some("1"));
     served.gate.open();
-    let statuses: Vec<_> = asked.into_iter().map(|a| a.join().unwrap().status).collect();
+    let statuses: Vec<_> = threads.into_iter().map(|a| a.join().unwrap().status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 2, "{statuses:?}");
 }
 
@@ -295,7 +295,7 @@ fn stopping_finishes_running_requests() {
     let served = Served::start();
     let client = served.client.clone();
     served.gate.close();
-    let asked = std::thread::spawn(move || client.put("/v1/documents/a", &json!({ "text": "a" })));
+    let thread = std::thread::spawn(move || client.put("/v1/documents/a", &json!({ "text": "a" })));
     served.gate.wait_for(1);
     let idle = served.client.connect();
     served.stop.stop();
@@ -303,7 +303,7 @@ fn stopping_finishes_running_requests() {
         std::thread::sleep(Duration::from_millis(5));
     }
     served.gate.open();
-    asked.join().unwrap().ok(201);
+    thread.join().unwrap().ok(201);
     drop(idle);
     assert_eq!(served.ended(), StopOutcome::InOrder);
 }

@@ -77,9 +77,9 @@ fn uploaded_files_keep_their_bytes() {
         )
         .ok(200);
     let answer = put(client, "/v1/documents/again", "message/rfc822", &mail).ok(201);
-    let others =
+    let expected =
         parts["parts"].as_array().unwrap().len() + parts["failed"].as_array().unwrap().len() - 1;
-    assert_eq!(answer["left_out"].as_array().map_or(0, Vec::len), others, "{answer}");
+    assert_eq!(answer["left_out"].as_array().map_or(0, Vec::len), expected, "{answer}");
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn versions_are_listed_page_by_page() {
     for n in 0..5 {
         put(client, "/v1/documents/a", "text/html", &page(&format!("words of version {n}")));
     }
-    let whole = client.get("/v1/documents/a/versions").ok(200);
-    assert!(whole.get("next").is_none());
+    let all_versions = client.get("/v1/documents/a/versions").ok(200);
+    assert!(all_versions.get("next").is_none());
     let (mut path, mut pages) = ("/v1/documents/a/versions?limit=2".to_owned(), Vec::new());
     loop {
         let answer = client.get(&path).ok(200);
@@ -232,8 +232,8 @@ fn versions_are_listed_page_by_page() {
         let Some(next) = answer.get("next") else { break };
         path = format!("/v1/documents/a/versions?limit=2&after={}", next.as_str().unwrap());
     }
-    assert_eq!(whole["versions"], serde_json::Value::from(pages));
-    assert_eq!(whole["versions"].as_array().unwrap().len(), 5);
+    assert_eq!(all_versions["versions"], serde_json::Value::from(pages));
+    assert_eq!(all_versions["versions"].as_array().unwrap().len(), 5);
     client.get("/v1/documents/a/versions?after=x").problem(400, "bad-parameter");
     assert!(
         client.get("/v1/documents/a/versions?after=99").ok(200)["versions"]

@@ -41,7 +41,7 @@ fn ids(client: &Client, query: &str) -> Vec<String> {
     loop {
         let page = client.get(&format!("/v1/documents?limit=7&{query}{after}")).ok(200);
         let documents = page["documents"].as_array().unwrap();
-        all.extend(documents.iter().map(|one| one["id"].as_str().unwrap().to_owned()));
+        all.extend(documents.iter().map(|document| document["id"].as_str().unwrap().to_owned()));
         match page["next"].as_str() {
             Some(next) => after = format!("&after={next}"),
             None => return all,
@@ -116,9 +116,9 @@ fn repeated_keys_change_nothing() {
     assert_eq!(first.ok(200)["added"], 2);
     assert_eq!(first.header("idempotent-replayed"), None);
     client.delete("/v1/documents/a");
-    let again = send(client, "k1", "?mode=add", lines);
-    assert_eq!(again.body, first.body);
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    let second = send(client, "k1", "?mode=add", lines);
+    assert_eq!(second.body, first.body);
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
     client.get("/v1/documents/a").problem(404, "unknown-document");
     // A request with other content or other parameters may not reuse the key.
     send(client, "k1", "?mode=add", &lines[..24]).problem(422, "key-reused");
@@ -190,8 +190,8 @@ fn bodies_may_be_compressed() {
     let cut = packed(body.as_bytes());
     put(&gzip, &cut[..cut.len() - 3]).problem(400, "bad-body");
     put(&[gzip[0], "content-encoding: br"], body.as_bytes()).problem(415, "wrong-content-type");
-    let twice = [gzip[0], gzip[1], gzip[1]];
-    put(&twice, &packed(body.as_bytes())).problem(415, "wrong-content-type");
+    let repeated = [gzip[0], gzip[1], gzip[1]];
+    put(&repeated, &packed(body.as_bytes())).problem(415, "wrong-content-type");
     let lines: String =
         (0..5_000).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"text {n}\"}}\n")).collect();
     let headers = ["content-type: application/x-ndjson", "content-encoding: gzip"];

@@ -69,7 +69,7 @@ fn render(of_server: &Value) -> String {
                 let summary = text(&operation["summary"]);
                 page += &format!("| [`{title}`](#{anchor}) | {summary} | `{right}` |\n");
                 sections += &format!("\n### `{title}`\n");
-                let parameters = [item, operation].map(|one| list(&one["parameters"])).concat();
+                let parameters = [item, operation].map(|node| list(&node["parameters"])).concat();
                 add_operation(operation, &parameters, right, &mut sections);
             }
         }
@@ -102,9 +102,9 @@ fn add_operation(operation: &Value, parameters: &[Value], right: &str, page: &mu
         add_contents(&[("", body)], page);
     }
     let answers =
-        object(&operation["responses"]).iter().map(|(status, one)| (status.as_str(), one));
+        object(&operation["responses"]).iter().map(|(status, answer)| (status.as_str(), answer));
     let (errors, answers): (Vec<_>, Vec<_>) =
-        answers.partition(|(_, one)| one.get("$ref").is_some());
+        answers.partition(|(_, answer)| answer.get("$ref").is_some());
     *page += "\nAnswers:\n\n";
     add_contents(&answers, page);
     let errors: Vec<_> = errors.iter().map(|(status, _)| format!("`{status}`")).collect();
@@ -116,9 +116,9 @@ fn add_operation(operation: &Value, parameters: &[Value], right: &str, page: &mu
 /// Lists the content types of bodies or answers, then the fields of their schemas.
 fn add_contents(all: &[(&str, &Value)], page: &mut String) {
     let mut tables = String::new();
-    for (status, one) in all {
+    for (status, body) in all {
         let mut kinds = vec![("", &Value::Null)];
-        if let Some(content) = one["content"].as_object() {
+        if let Some(content) = body["content"].as_object() {
             kinds =
                 content.iter().map(|(kind, content)| (kind.as_str(), &content["schema"])).collect();
         }
@@ -126,7 +126,7 @@ fn add_contents(all: &[(&str, &Value)], page: &mut String) {
             let heads = [*status, kind].into_iter().filter(|head| !head.is_empty());
             let heads = heads.map(|head| format!("`{head}`")).chain(link(schema));
             let heads = heads.collect::<Vec<_>>().join(", ");
-            let own = description(if one.get("description").is_some() { one } else { schema });
+            let own = description(if body.get("description").is_some() { body } else { schema });
             *page += &wrapped(&format!("{heads}: {own}"), "- ", "  ");
             if link(schema).is_none() {
                 add_fields(schema, &mut tables);
@@ -152,8 +152,8 @@ fn add_rows(prefix: &str, schema: &Value, rows: &mut String) {
         let own = branches(schema).filter(|branch| link(branch).is_none());
         return own.for_each(|branch| add_rows(prefix, branch, rows));
     };
-    let others = fields.keys().map(String::as_str).filter(|name| !required.contains(name));
-    for name in required.iter().copied().chain(others) {
+    let optional = fields.keys().map(String::as_str).filter(|name| !required.contains(name));
+    for name in required.iter().copied().chain(optional) {
         let field = &fields[name];
         let value = value(field, required.contains(&name));
         *rows += &format!("| `{prefix}{name}` | {value} | {} |\n", cell(field));

@@ -105,14 +105,14 @@ pub(crate) fn meets(value: &Value, schema: &Value) -> Result<(), String> {
     }
     if let Some(number) = value.as_f64() {
         let (least, most) = (&schema["minimum"], &schema["maximum"]);
-        let below = least.as_f64().is_some_and(|least| number < least);
-        if below || most.as_f64().is_some_and(|most| number > most) {
+        let is_below = least.as_f64().is_some_and(|least| number < least);
+        if is_below || most.as_f64().is_some_and(|most| number > most) {
             return Err(format!("{value} is out of range"));
         }
     }
-    for one in value.as_array().into_iter().flatten() {
+    for item in value.as_array().into_iter().flatten() {
         if let Some(items) = schema.get("items") {
-            meets(one, items)?;
+            meets(item, items)?;
         }
     }
     let Some(members) = value.as_object() else { return Ok(()) };

@@ -19,9 +19,9 @@ fn schemathesis_accepts_named_indexes() {
 /// Sends generated requests to the operations that an option selects.
 fn try_all(served: &Served, chosen: &str) {
     if Command::new("schemathesis").arg("--version").output().is_err() {
-        let said = "schemathesis is not installed (pip install schemathesis), so requests \
+        let reason = "schemathesis is not installed (pip install schemathesis), so requests \
                     made from openapi.json were not tried";
-        lookalike_test_support::print_skipped(said);
+        lookalike_test_support::print_skipped(reason);
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -40,7 +40,7 @@ fn try_all(served: &Served, chosen: &str) {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
     served.client.get("/v1/health").ok(200);
 }

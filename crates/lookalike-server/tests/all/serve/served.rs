@@ -145,7 +145,7 @@ pub(crate) fn containment() -> IndexSettings {
 #[derive(Default)]
 pub(crate) struct Gate {
     closed: Mutex<(bool, usize)>,
-    news: Condvar,
+    changed: Condvar,
     passed: AtomicUsize,
     full: AtomicBool,
     down: AtomicBool,
@@ -176,13 +176,13 @@ impl Gate {
 
     pub(crate) fn open(&self) {
         self.closed.lock().0 = false;
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
     /// Waits until the closed gate blocks this many calls.
     pub(crate) fn wait_for(&self, count: usize) {
         let mut closed = self.closed.lock();
-        self.news.wait_while(&mut closed, |(_, held)| *held < count);
+        self.changed.wait_while(&mut closed, |(_, held)| *held < count);
     }
 
     /// Returns the number of reads and writes so far.
@@ -194,8 +194,8 @@ impl Gate {
         self.passed.fetch_add(1, Ordering::SeqCst);
         let mut closed = self.closed.lock();
         closed.1 += 1;
-        self.news.notify_all();
-        self.news.wait_while(&mut closed, |(closed, _)| *closed);
+        self.changed.notify_all();
+        self.changed.wait_while(&mut closed, |(closed, _)| *closed);
         closed.1 -= 1;
     }
 }

@@ -23,7 +23,7 @@ fn fill(client: &Client) {
 
 fn ids(answer: &Value) -> Vec<&str> {
     let matches = answer["matches"].as_array().unwrap().iter();
-    matches.map(|one| one["id"].as_str().unwrap()).collect()
+    matches.map(|item| item["id"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn nearest_matches_need_no_threshold() {
     fill(client);
     // The query shares one shingle of five words, far below the threshold of the index.
     let text = "in the green park today we saw a dog that ran and a cat that slept";
-    let none = client.post("/v1/query", &json!({ "text": text })).ok(200);
-    assert_eq!((none["found"].as_u64(), none.get("nearest")), (Some(0), None));
+    let answer = client.post("/v1/query", &json!({ "text": text })).ok(200);
+    assert_eq!((answer["found"].as_u64(), answer.get("nearest")), (Some(0), None));
     let found = client.post("/v1/query", &json!({ "text": text, "nearest": 5 })).ok(200);
     assert_eq!(ids(&found), ["a"]);
     assert_eq!(found["matches"][0]["shared"], json!(1));
@@ -158,9 +158,9 @@ fn comparisons_list_differing_words() {
     let compared = client.post("/v1/compare", &sides).ok(200);
     assert_eq!((&compared["shingles_a"], &compared["shingles_b"]), (&json!(10), &json!(11)));
     assert_eq!((&compared["shared"], &compared["jaccard"]), (&json!(9), &json!(0.75)));
-    let wanted = json!([{ "kind": "same", "text": format!("{FOX} ") },
+    let expected_differences = json!([{ "kind": "same", "text": format!("{FOX} ") },
         { "kind": "a", "text": "today" }, { "kind": "b", "text": "tomorrow, maybe" }]);
-    assert_eq!(compared["differences"], wanted);
+    assert_eq!(compared["differences"], expected_differences);
     let counts = json!({ "words": 1, "same_words": 0, "case": 0, "punctuation": 0,
         "white_space": 0, "moved": 0 });
     assert_eq!(compared["difference_counts"], counts);
@@ -227,7 +227,7 @@ fn equal_texts_are_marked_in_matches() {
     }
     let equal = |list: &Value| -> Vec<(String, Value)> {
         let pair =
-            |one: &Value| (one["id"].as_str().unwrap().to_owned(), one["equal_text"].clone());
+            |item: &Value| (item["id"].as_str().unwrap().to_owned(), item["equal_text"].clone());
         let mut all: Vec<_> = list.as_array().unwrap().iter().map(pair).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
@@ -235,17 +235,20 @@ fn equal_texts_are_marked_in_matches() {
     let expected = |all: &[(&str, Value)]| -> Vec<(String, Value)> {
         all.iter().map(|(id, value)| ((*id).to_owned(), value.clone())).collect()
     };
-    let asked = json!({ "text": format!("{FOX} now"), "beginning": 5, "threshold": 0.6 });
-    let found = client.post("/v1/query", &asked).ok(200);
-    let wanted = [("a", json!(true)), ("b", json!(false)), ("c", json!(true)), ("d", Value::Null)];
-    assert_eq!(equal(&found["matches"]), expected(&wanted));
-    let asked = json!({ "id": "b", "texts": true, "threshold": 0.6 });
-    let found = client.post("/v1/query", &asked).ok(200);
-    let wanted = [("a", json!(false)), ("c", json!(false)), ("d", Value::Null)];
-    assert_eq!(equal(&found["matches"]), expected(&wanted));
+    let body = json!({ "text": format!("{FOX} now"), "beginning": 5, "threshold": 0.6 });
+    let found = client.post("/v1/query", &body).ok(200);
+    let expected_texts =
+        [("a", json!(true)), ("b", json!(false)), ("c", json!(true)), ("d", Value::Null)];
+    assert_eq!(equal(&found["matches"]), expected(&expected_texts));
+    let body = json!({ "id": "b", "texts": true, "threshold": 0.6 });
+    let found = client.post("/v1/query", &body).ok(200);
+    let expected_texts = [("a", json!(false)), ("c", json!(false)), ("d", Value::Null)];
+    assert_eq!(equal(&found["matches"]), expected(&expected_texts));
     // Without `texts`, the server does not read the texts and reports no equality.
     let found = client.post("/v1/query", &json!({ "id": "b", "threshold": 0.6 })).ok(200);
-    assert!(found["matches"].as_array().unwrap().iter().all(|one| one.get("equal_text").is_none()));
+    assert!(
+        found["matches"].as_array().unwrap().iter().all(|item| item.get("equal_text").is_none())
+    );
     // The longest document is the keeper.
     let groups = settled(client, "/v1/groups?beginning=5&threshold=0.6");
     let group = &groups["groups"][0];
@@ -253,8 +256,8 @@ fn equal_texts_are_marked_in_matches() {
     let groups = settled(client, "/v1/groups?beginning=5&threshold=0.99");
     let group = &groups["groups"][0];
     assert_eq!(group["keeper"]["id"], "b");
-    let wanted = [("a", json!(false)), ("c", json!(false))];
-    assert_eq!(equal(&group["duplicates"]), expected(&wanted));
+    let expected_texts = [("a", json!(false)), ("c", json!(false))];
+    assert_eq!(equal(&group["duplicates"]), expected(&expected_texts));
 }
 
 /// Returns the groups when they are up to date.
@@ -314,8 +317,8 @@ fn group_lists_survive_recomputation() {
     assert_eq!(client.get(&next).ok(200)["stale"], true);
     assert_eq!(settled("/v1/groups")["groups_total"], 1);
     // A client that pages through a list continues with this list, even if a newer one is computed.
-    let again = client.get(&next).ok(200);
-    assert_eq!((&again["groups_total"], &again["stale"]), (&json!(2), &json!(true)));
+    let next_page = client.get(&next).ok(200);
+    assert_eq!((&next_page["groups_total"], &next_page["stale"]), (&json!(2), &json!(true)));
     assert_eq!(settled("/v1/groups?threshold=0.95")["groups_total"], 0);
 }
 
@@ -407,8 +410,8 @@ fn large_groups_continue_on_next_pages() {
             (&group["duplicates_before"], &group["duplicates_total"]),
             (&json!(ids.len()), &json!(39))
         );
-        let here = group["duplicates"].as_array().unwrap();
-        ids.extend(here.iter().map(|one| one["id"].as_str().unwrap().to_owned()));
+        let duplicates = group["duplicates"].as_array().unwrap();
+        ids.extend(duplicates.iter().map(|item| item["id"].as_str().unwrap().to_owned()));
         let Some(next) = page["next"].as_str() else { break };
         page = client.get(&format!("/v1/groups?after={next}")).ok(200);
     }

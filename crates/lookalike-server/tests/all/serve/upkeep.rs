@@ -85,8 +85,8 @@ fn invalid_upkeep_jobs_are_rejected() {
         client.post("/v1/upkeep", &body).problem(400, "bad-member");
     }
     client.post("/v1/upkeep", &json!({ "job": "backup" })).problem(400, "bad-member");
-    let taken = json!({ "job": "backup", "name": "taken" });
-    client.post("/v1/upkeep", &taken).problem(409, "backup-taken");
+    let body = json!({ "job": "backup", "name": "taken" });
+    client.post("/v1/upkeep", &body).problem(409, "backup-taken");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn upkeep_and_export_need_write_tokens() {
 
 #[test]
 fn exports_import_without_changes() {
-    let (one, other) = (Served::start(), Served::start());
+    let (source, target) = (Served::start(), Served::start());
     let lines: String = (0..3_000)
         .map(|n| {
             let expires = if n % 2 == 0 { "2200-01-01T00:00:00Z" } else { "2201-01-01T00:00:00Z" };
@@ -120,14 +120,14 @@ fn exports_import_without_changes() {
             line.to_string() + "\n"
         })
         .collect();
-    assert_eq!(one.client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 3_000);
-    let exported = one.client.get("/v1/export").joined();
+    assert_eq!(source.client.lines("/v1/documents", lines.as_bytes()).ok(200)["added"], 3_000);
+    let exported = source.client.get("/v1/export").joined();
     assert_eq!(String::from_utf8(exported.clone()).unwrap().lines().count(), 3_000);
-    let done = other.client.lines("/v1/documents?form=export", &exported).ok(200);
-    assert_eq!((&done["added"], &done["skipped_total"]), (&json!(3_000), &json!(0)));
-    assert!(other.client.get("/v1/export").joined() == exported);
+    let answer = target.client.lines("/v1/documents?form=export", &exported).ok(200);
+    assert_eq!((&answer["added"], &answer["skipped_total"]), (&json!(3_000), &json!(0)));
+    assert!(target.client.get("/v1/export").joined() == exported);
     // Without `form=export`, the server rejects the members of an exported line.
-    let refused = other.client.lines("/v1/documents", &exported).problem(400, "bad-line");
+    let refused = target.client.lines("/v1/documents", &exported).problem(400, "bad-line");
     assert_eq!(refused["line_code"], "unknown-member");
 }
 

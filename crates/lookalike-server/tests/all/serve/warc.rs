@@ -46,7 +46,7 @@ fn post(client: &Client, path: &str, body: &[u8]) -> crate::serve::client::Answe
 fn ids(client: &Client) -> Vec<String> {
     let list = client.get("/v1/documents").ok(200);
     let list = list["documents"].as_array().unwrap().clone();
-    list.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    list.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -61,10 +61,10 @@ fn pages_of_a_crawl_are_documents() {
         b"\x89PNG\r\n\x1a\n\0\0",
     ));
     body.extend(record("response", "gone", "http://example.org/x", b"HTTP/1.1 404 No\r\n\r\nno"));
-    let done = post(client, "/v1/documents?name=crawl.warc", &body).ok(200);
-    assert_eq!((&done["added"], &done["replaced"]), (&json!(3), &json!(0)));
-    let skipped = done["skipped"].as_array().unwrap();
-    assert_eq!((skipped.len(), &done["skipped_total"]), (1, &json!(1)), "{done}");
+    let answer = post(client, "/v1/documents?name=crawl.warc", &body).ok(200);
+    assert_eq!((&answer["added"], &answer["replaced"]), (&json!(3), &json!(0)));
+    let skipped = answer["skipped"].as_array().unwrap();
+    assert_eq!((skipped.len(), &answer["skipped_total"]), (1, &json!(1)), "{answer}");
     assert_eq!(
         (&skipped[0]["record"], &skipped[0]["code"]),
         (&json!(8), &json!("unreadable-file"))
@@ -85,8 +85,8 @@ fn pages_of_a_crawl_are_documents() {
     // Sending the records again replaces the documents. With addresses as ids, they are new
     // documents.
     assert_eq!(post(client, "/v1/documents", &body).ok(200)["replaced"], 3);
-    let taken = post(client, "/v1/documents?mode=add", &body).ok(200);
-    assert_eq!((&taken["added"], &taken["skipped"][0]["code"]), (&json!(0), &json!("id-taken")));
+    let answer = post(client, "/v1/documents?mode=add", &body).ok(200);
+    assert_eq!((&answer["added"], &answer["skipped"][0]["code"]), (&json!(0), &json!("id-taken")));
     assert_eq!(post(client, "/v1/documents?id_field=url", &body).ok(200)["added"], 3);
     assert!(ids(client).contains(&"http://example.org/2".to_owned()));
 }
@@ -135,26 +135,26 @@ fn damaged_and_long_records_are_listed() {
     body.extend(response("b", "http://example.org/b", "text/html", page(2).as_bytes()));
     body.extend(response("long", "http://example.org/l", "text/plain", &long));
     body.extend(response("c", "http://example.org/c", "text/html", page(3).as_bytes()));
-    let whole = body.len();
+    let complete = body.len();
     body.extend(response("d", "http://example.org/d", "text/html", page(4).as_bytes()));
-    let done = post(client, "/v1/documents", &body[..body.len() - 60]).ok(200);
-    assert_eq!(done["added"], 3, "{done}");
-    let skipped: Vec<(&Value, &Value)> = done["skipped"]
+    let answer = post(client, "/v1/documents", &body[..body.len() - 60]).ok(200);
+    assert_eq!(answer["added"], 3, "{answer}");
+    let skipped: Vec<(&Value, &Value)> = answer["skipped"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| (&one["record"], &one["code"]))
+        .map(|item| (&item["record"], &item["code"]))
         .collect();
     let (damaged, too_large) = (json!("unreadable-file"), json!("body-too-large"));
     let numbers = [2, 4, 6].map(|n| json!(n));
     assert_eq!(
         skipped,
         [(&numbers[0], &damaged), (&numbers[1], &too_large), (&numbers[2], &damaged)],
-        "{done}"
+        "{answer}"
     );
     // With `on_error=stop`, the first bad record ends the request.
     let served = Served::with(StoredContent::Texts, |config| config.limits.body_bytes = 64 << 10);
-    let ended = post(&served.client, "/v1/documents?on_error=stop", &body[..whole]);
+    let ended = post(&served.client, "/v1/documents?on_error=stop", &body[..complete]);
     let problem = ended.problem(400, "bad-line");
     assert_eq!((&problem["record"], &problem["stored"]), (&json!(2), &json!(1)));
 }
@@ -168,9 +168,9 @@ fn keyed_crawls_are_stored_once() {
     };
     let first = post(&body);
     assert_eq!(first.ok(200)["added"], 2);
-    let again = post(&body);
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
-    assert_eq!(again.body, first.body);
+    let second = post(&body);
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
+    assert_eq!(second.body, first.body);
     post(&crawl(1)).problem(422, "key-reused");
 }
 
@@ -187,6 +187,6 @@ fn invalid_crawls_add_no_documents() {
     client.lines("/v1/documents?id_field=url", b"").problem(400, "bad-parameter");
     // A record with an impossible length.
     let body = "WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 18446744073709551615\r\n\r\nx";
-    let done = post(client, "/v1/documents", body.as_bytes()).ok(200);
-    assert_eq!(done["skipped_total"], 1, "{done}");
+    let answer = post(client, "/v1/documents", body.as_bytes()).ok(200);
+    assert_eq!(answer["skipped_total"], 1, "{answer}");
 }

@@ -137,23 +137,26 @@ fn near_duplicates_send_signed_messages() {
     assert_eq!(body["type"], "near_duplicates.found");
     assert_eq!(body["data"]["threshold"], 0.5);
     let document = of(&body, "b").unwrap();
-    let one = &document["matches"][0];
+    let first_match = &document["matches"][0];
     assert_eq!(document["found"], 1);
     assert!(of(&body, "other").is_none(), "{body}");
-    let asked = served.client.post("/v1/query", &json!({ "id": "b" })).ok(200);
-    assert_eq!((&one["id"], &one["similarity"]), (&json!("a"), &asked["matches"][0]["similarity"]));
+    let answer = served.client.post("/v1/query", &json!({ "id": "b" })).ok(200);
+    assert_eq!(
+        (&first_match["id"], &first_match["similarity"]),
+        (&json!("a"), &answer["matches"][0]["similarity"])
+    );
     assert!(!message.body.contains("fox"), "{body}");
     let (id, timestamp) = (message.header("webhook-id"), message.header("webhook-timestamp"));
     let secret = WebhookSecret::parse(SECRET).unwrap();
-    let wanted = secret.sign(id, timestamp.parse().unwrap(), &message.body);
+    let expected = secret.sign(id, timestamp.parse().unwrap(), &message.body);
     // The receiver converts heads to lower case.
-    assert_eq!(message.header("webhook-signature"), wanted.to_ascii_lowercase());
+    assert_eq!(message.header("webhook-signature"), expected.to_ascii_lowercase());
     // A replaced document is reported again. A document without a near-duplicate is not reported.
     put(&served, "other", "again nothing that anyone has written at any time before this");
     put(&served, "b", TEXT);
-    let again = about(&received, "b");
-    assert_ne!(again.header("webhook-id"), id);
-    let body = again.json();
+    let second = about(&received, "b");
+    assert_ne!(second.header("webhook-id"), id);
+    let body = second.json();
     assert_eq!(of(&body, "b").unwrap()["matches"][0]["similarity"], 1.0);
     assert!(of(&body, "other").is_none(), "{body}");
 }

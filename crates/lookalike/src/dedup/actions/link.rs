@@ -33,12 +33,12 @@ pub fn link(
 ) -> ActionCounts {
     let mut acted = ActionCounts::default();
     for file in &found.files {
-        acted.add(file, one(file, kind, dry_run, undo.as_deref_mut()));
+        acted.add(file, link_file(file, kind, dry_run, undo.as_deref_mut()));
     }
     acted
 }
 
-fn one(
+fn link_file(
     file: &DuplicateFile,
     kind: LinkKind,
     dry_run: bool,
@@ -50,17 +50,17 @@ fn one(
     };
     file.check()?;
     let text = |error: io::Error| error.to_string();
-    let ours = File::open(&file.path).map_err(text)?;
-    let theirs = File::open(keeper).map_err(text)?;
-    let before = ours.metadata().map_err(text)?;
-    let kept = theirs.metadata().map_err(text)?;
+    let duplicate = File::open(&file.path).map_err(text)?;
+    let keeper_file = File::open(keeper).map_err(text)?;
+    let before = duplicate.metadata().map_err(text)?;
+    let kept = keeper_file.metadata().map_err(text)?;
     if is_same_file(&before, &kept) {
         return unsuitable("it is already a hard link to its keeper");
     }
     if kind == LinkKind::Hard {
         same_access(&before, &kept).map_err(NotDone::Unsuitable)?;
     }
-    if before.len() != kept.len() || !equal_bytes(ours, &theirs).map_err(text)? {
+    if before.len() != kept.len() || !equal_bytes(duplicate, &keeper_file).map_err(text)? {
         return unsuitable("its bytes differ from its keeper");
     }
     if dry_run {
@@ -70,7 +70,7 @@ fn one(
         Some(undo) => undo.add_link(&file.path, keeper, file.stamp.modified),
         None => Ok(()),
     };
-    logged.and_then(|()| replace(file, keeper, &theirs, &before, kind)).map_err(|error| {
+    logged.and_then(|()| replace(file, keeper, &keeper_file, &before, kind)).map_err(|error| {
         NotDone::Failed(format!("cannot link it to {}: {error}", keeper.display()))
     })
 }
@@ -79,7 +79,7 @@ fn one(
 fn replace(
     file: &DuplicateFile,
     keeper: &Path,
-    theirs: &File,
+    keeper_file: &File,
     before: &Metadata,
     kind: LinkKind,
 ) -> io::Result<()> {
@@ -92,7 +92,7 @@ fn replace(
     let link = folder.0.path().join("link");
     match kind {
         LinkKind::Hard => fs::hard_link(keeper, &link)?,
-        LinkKind::Reflink => reflink(theirs, &link, before)?,
+        LinkKind::Reflink => reflink(keeper_file, &link, before)?,
     }
     // The file may have changed since the comparison. Its new content must not be lost.
     file.check().map_err(io::Error::other)?;
@@ -107,14 +107,14 @@ fn same_access(file: &Metadata, keeper: &Metadata) -> Result<(), String> {
     if access(file) == access(keeper) {
         return Ok(());
     }
-    let shown = |data: &Metadata| {
+    let access_text = |data: &Metadata| {
         let (user, group, mode) = access(data);
         format!("user {user}, group {group}, mode {mode:o}")
     };
     Err(format!(
         "a hard link would change its owner or permissions: it has {}, its keeper has {}",
-        shown(file),
-        shown(keeper)
+        access_text(file),
+        access_text(keeper)
     ))
 }
 

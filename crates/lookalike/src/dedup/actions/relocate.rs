@@ -31,7 +31,7 @@ pub fn move_to(
     let mut acted = ActionCounts::default();
     for file in &found.files {
         let place = relative_name(base.as_deref(), &file.path).map(|name| folder.join(name));
-        let moved = place.and_then(|place| one(file, &place, dry_run, undo.as_deref_mut()));
+        let moved = place.and_then(|place| move_file(file, &place, dry_run, undo.as_deref_mut()));
         acted.add(file, moved.map_err(NotDone::Failed));
     }
     Ok(acted)
@@ -59,7 +59,7 @@ pub fn check_folder(
     Ok(())
 }
 
-fn one(
+fn move_file(
     file: &DuplicateFile,
     place: &Path,
     dry_run: bool,
@@ -79,7 +79,7 @@ fn one(
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             copy_and_remove(file, place).map_err(failed)
         }
-        done => done.map_err(failed),
+        result => result.map_err(failed),
     }
 }
 
@@ -89,8 +89,9 @@ fn create_folders(place: &Path, undo: Option<&mut UndoScript>) -> io::Result<()>
     if let Some(undo) = undo {
         // The script is in the folder of moved files, so creating the script creates this folder.
         undo.create()?;
-        let above: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
-        above.into_iter().rev().try_for_each(|folder| undo.add_folder(folder))?;
+        let missing: Vec<&Path> =
+            folder.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
+        missing.into_iter().rev().try_for_each(|folder| undo.add_folder(folder))?;
     }
     fs::create_dir_all(folder)
 }
@@ -103,7 +104,7 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // The file system does not know the flag.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(from, to),
-        done => Ok(done?),
+        result => Ok(result?),
     }
 }
 

@@ -138,8 +138,8 @@ impl New {
         let descriptor = self.bytes.len();
         self.push(4 + 2 * fields.len());
         self.push(SLOT * (1 + fields.len()));
-        for (number, there) in fields.iter().enumerate() {
-            self.push(if *there { SLOT * (1 + number) } else { 0 });
+        for (number, is_present) in fields.iter().enumerate() {
+            self.push(if *is_present { SLOT * (1 + number) } else { 0 });
         }
         self.align();
         let table = self.bytes.len();

@@ -68,10 +68,10 @@ pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Optio
     for column in 0..input.columns() {
         let batch = input.batch_rows(group, column).clamp(1, BATCH_ROWS);
         let mut read = 0;
-        let done = input
+        let result = input
             .reader(group, column)
             .and_then(|reader| read_rows(reader, rows, batch, &mut |more| read += more));
-        if let Err(error) = done {
+        if let Err(error) = result {
             rows = read;
             problem = Some(error);
         }
@@ -79,39 +79,39 @@ pub(super) fn readable_rows(input: &ParquetInput, group: usize) -> (usize, Optio
     (rows, problem)
 }
 
-/// Reads `rows` rows from the beginning of a chunk, `batch` at a time. Calls `done` with the number
-/// of rows of each batch.
+/// Reads `rows` rows from the beginning of a chunk, `batch` at a time. Calls `advance` with the
+/// number of rows of each batch.
 fn read_rows(
     reader: ColumnReader,
     rows: usize,
     batch: usize,
-    done: &mut impl FnMut(usize),
+    advance: &mut impl FnMut(usize),
 ) -> Result<()> {
     fn typed<T: DataType>(
         mut reader: ColumnReaderImpl<T>,
         rows: usize,
         batch: usize,
-        done: &mut impl FnMut(usize),
+        advance: &mut impl FnMut(usize),
     ) -> Result<()> {
         let mut read = 0;
         let mut values = ValueBatch::<T>::default();
         while read < rows {
-            let wanted = batch.min(rows - read);
-            values.read(&mut reader, wanted)?;
-            done(wanted);
-            read += wanted;
+            let count = batch.min(rows - read);
+            values.read(&mut reader, count)?;
+            advance(count);
+            read += count;
         }
         Ok(())
     }
     match reader {
-        ColumnReader::BoolColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::Int32ColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::Int64ColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::Int96ColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::FloatColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::DoubleColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::ByteArrayColumnReader(r) => typed(r, rows, batch, done),
-        ColumnReader::FixedLenByteArrayColumnReader(r) => typed(r, rows, batch, done),
+        ColumnReader::BoolColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::Int32ColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::Int64ColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::Int96ColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::FloatColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::DoubleColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::ByteArrayColumnReader(r) => typed(r, rows, batch, advance),
+        ColumnReader::FixedLenByteArrayColumnReader(r) => typed(r, rows, batch, advance),
     }
 }
 
@@ -120,10 +120,10 @@ fn uncut<T>(_: &mut T, _: &[Range<usize>]) -> Result<()> {
     Err(ParquetError::General("the column of texts does not hold bytes".to_owned()))
 }
 
-fn cut_bytes(value: &mut ByteArray, taken: &[Range<usize>]) -> Result<()> {
+fn cut_bytes(value: &mut ByteArray, removed_ranges: &[Range<usize>]) -> Result<()> {
     let mut kept = Vec::new();
     let mut start = 0;
-    for range in taken {
+    for range in removed_ranges {
         let part = value.data().get(start..range.start).filter(|_| range.end <= value.len());
         kept.extend_from_slice(part.ok_or_else(changed)?);
         start = range.end;
@@ -152,14 +152,14 @@ fn typed<T: DataType>(
     let mut keep = rows.keep;
     let mut row = rows.first;
     while !keep.is_empty() {
-        let wanted = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
-        let (now, later) = keep.split_at(wanted);
+        let count = keep.len().min(rows.batch.clamp(1, BATCH_ROWS));
+        let (now, later) = keep.split_at(count);
         if now.iter().all(|keep| !keep) {
-            skip(&mut reader, wanted)?;
+            skip(&mut reader, count)?;
         } else {
-            batch.read(&mut reader, wanted)?;
-            for (cut_row, taken) in rows.cuts.range(row..row + wanted) {
-                cut(batch.value_of(cut_row - row, most)?, taken)?;
+            batch.read(&mut reader, count)?;
+            for (cut_row, removed_ranges) in rows.cuts.range(row..row + count) {
+                cut(batch.value_of(cut_row - row, most)?, removed_ranges)?;
             }
             batch.choose(now, most);
             let definitions = (most.0 > 0).then_some(batch.definitions.as_slice());
@@ -167,7 +167,7 @@ fn typed<T: DataType>(
             writer.write_batch(&batch.values, definitions, repetitions)?;
         }
         keep = later;
-        row += wanted;
+        row += count;
     }
     Ok(())
 }
@@ -194,18 +194,18 @@ impl<T: DataType> Default for ValueBatch<T> {
 }
 
 impl<T: DataType> ValueBatch<T> {
-    /// Replaces the content by the next `wanted` rows.
-    fn read(&mut self, reader: &mut ColumnReaderImpl<T>, wanted: usize) -> Result<()> {
+    /// Replaces the content by the next `count` rows.
+    fn read(&mut self, reader: &mut ColumnReaderImpl<T>, count: usize) -> Result<()> {
         self.definitions.clear();
         self.repetitions.clear();
         self.values.clear();
         let (rows, _, _) = reader.read_records(
-            wanted,
+            count,
             Some(&mut self.definitions),
             Some(&mut self.repetitions),
             &mut self.values,
         )?;
-        if rows == wanted { Ok(()) } else { Err(too_short()) }
+        if rows == count { Ok(()) } else { Err(too_short()) }
     }
 
     /// Returns the value of a row. The column must not be repeated.

@@ -98,12 +98,13 @@ impl ParquetInput {
 
     /// Describes how the columns of another file differ.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
-        let ours = self.schema();
-        let theirs = other.schema();
-        let ours = ours.get_fields();
-        let theirs = theirs.get_fields();
-        let differs = (0..ours.len().max(theirs.len())).find(|i| ours.get(*i) != theirs.get(*i))?;
-        let shown = |field: Option<&TypePtr>| {
+        let own_schema = self.schema();
+        let other_schema = other.schema();
+        let own_fields = own_schema.get_fields();
+        let other_fields = other_schema.get_fields();
+        let differs = (0..own_fields.len().max(other_fields.len()))
+            .find(|i| own_fields.get(*i) != other_fields.get(*i))?;
+        let describe = |field: Option<&TypePtr>| {
             let Some(field) = field else { return "no further column".to_owned() };
             let mut text = Vec::new();
             parquet::schema::printer::print_schema(&mut text, field);
@@ -114,9 +115,9 @@ impl ParquetInput {
             "column {} of {} is `{}`, that of {} is `{}`",
             differs + 1,
             self.name,
-            shown(ours.get(differs)),
+            describe(own_fields.get(differs)),
             other.name,
-            shown(theirs.get(differs)),
+            describe(other_fields.get(differs)),
         ))
     }
 

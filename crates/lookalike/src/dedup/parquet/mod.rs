@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Rows are only marked when they arrive. When enough are pending, their columns are copied one
-//! after the other. Small remainders of row groups of the input are combined into one row group.
+//! after the other. If few rows of several input row groups are kept, they are written as one row
+//! group.
 
 mod arrow_schema;
 mod filter;
@@ -87,9 +88,10 @@ pub(super) struct Rewriter {
 pub(super) struct UnreadableRows {
     /// Files with their unreadable rows and the reason.
     pub(super) listed: Vec<RefusedFile>,
-    /// Rows that were to be kept.
+    /// Unreadable rows that were to be kept, without the rows of files that cannot be opened.
     pub(super) kept: u64,
-    /// Rows that were to be removed.
+    /// Unreadable duplicates, without dropped rows and without the rows of files that cannot be
+    /// opened.
     pub(super) removed: u64,
 }
 
@@ -223,9 +225,9 @@ impl Rewriter {
         &mut self,
         row: u64,
         text_field: &str,
-        taken: &[Range<usize>],
+        removed_ranges: &[Range<usize>],
     ) -> Result<(), DedupError> {
-        self.take_row(row, &Outcome::Unique, Some((text_field, taken)))
+        self.take_row(row, &Outcome::Unique, Some((text_field, removed_ranges)))
     }
 
     fn take_row(
@@ -237,8 +239,9 @@ impl Rewriter {
         let Some(input) = self.input.clone() else { return Ok(()) };
         let Some((group, at)) = input.place(row) else {
             return Err(self.refused(format!(
-                "{} has no row {row} any more; run again when nothing writes to it",
-                input.name()
+                "{} has no row {} any more; run again when nothing writes to it",
+                input.name(),
+                row + 1
             )));
         };
         if !self.is_readable(&input, group, at) {
@@ -260,9 +263,9 @@ impl Rewriter {
             // Rows in between that were not passed to this function are left out.
             part.keep.resize(at.saturating_sub(part.first), false);
             part.keep.push(written);
-            if let Some((text_field, taken)) = cut {
+            if let Some((text_field, removed_ranges)) = cut {
                 part.text = input.column(text_field);
-                part.cuts.insert(at, taken.to_vec());
+                part.cuts.insert(at, removed_ranges.to_vec());
             }
         }
         if written {
@@ -348,7 +351,7 @@ fn write_group(
     notes: &mut [PendingColumn],
 ) -> Result<(), ParquetError> {
     let columns = parts.first().map_or(0, |part| part.input.columns());
-    let none = RowCuts::new();
+    let no_cuts = RowCuts::new();
     let mut group = writer.next_row_group()?;
     for column in 0..columns {
         let Some(mut writer) = group.next_column()? else {
@@ -357,7 +360,7 @@ fn write_group(
         for part in parts {
             let reader = part.input.reader(part.group, column)?;
             let batch = part.input.batch_rows(part.group, column);
-            let cuts = if part.text == Some(column) { &part.cuts } else { &none };
+            let cuts = if part.text == Some(column) { &part.cuts } else { &no_cuts };
             let rows = ChunkRows { first: part.first, keep: &part.keep, batch, cuts };
             filter::copy(reader, rows, &mut writer)?;
         }

@@ -318,7 +318,7 @@ fn files_with_other_columns_are_errors() {
     };
     let a = make("a.parquet", &[("id", Cell::Text), ("text", Cell::Text)]);
     let b = make("b.parquet", &[("id", Cell::Text), ("text", Cell::Int64)]);
-    let taken = make("c.parquet", &[("id", Cell::Text), ("lookalike_kept", Cell::Bool)]);
+    let existing = make("c.parquet", &[("id", Cell::Text), ("lookalike_kept", Cell::Bool)]);
     let out = folder.path().join("out.parquet");
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), None);
     rewriter.source(&origin(&a)).unwrap();
@@ -331,7 +331,7 @@ fn files_with_other_columns_are_errors() {
     let subject = AnnotationSubject::Groups(Measure::Jaccard);
     let annotate = Annotate { field: "lookalike".to_owned(), subject };
     let mut rewriter = Rewriter::new(Output::named(&out).unwrap(), Some(annotate));
-    let message = rewriter.source(&origin(&taken)).unwrap_err().to_string();
+    let message = rewriter.source(&origin(&existing)).unwrap_err().to_string();
     assert!(
         message.contains("column \"lookalike_kept\"; choose another name with annotate_field"),
         "{message}"

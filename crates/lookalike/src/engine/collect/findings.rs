@@ -406,9 +406,9 @@ impl Findings {
         let block = &self.documents.store.blocks[i];
         let range = self.documents.whole_range(i).filter(|_| !block.notes.reference);
         let Some(range) = range else { return Ok(()) };
-        let mut again = Replay { next: range.start, take };
-        block.retained.replay(scratch, &mut again)?;
-        if again.next != range.end {
+        let mut replay = Replay { next: range.start, take };
+        block.retained.replay(scratch, &mut replay)?;
+        if replay.next != range.end {
             return Err(self.documents.changed(i)?.into());
         }
         Ok(())

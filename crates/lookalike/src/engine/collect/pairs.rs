@@ -22,7 +22,8 @@ pub const MAX_PAIRS: u64 = 200_000_000;
 /// The most pairs of one record.
 const RECORD_PAIRS: usize = 1 << 16;
 
-/// Two documents whose exact similarity reaches the threshold; `a` < `b` byte by byte.
+/// Two documents whose exact similarity reaches the threshold; `a` ≤ `b` byte by byte. The ids are
+/// equal only if one document belongs to the reference collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// The lesser id.
@@ -33,7 +34,8 @@ pub struct Pair {
     pub overlap: Overlap,
     /// The estimate from their signatures, with [`PairList::WithEstimates`].
     pub estimate: Option<SignatureEstimate>,
-    /// Their ranges in their documents, if they are units.
+    /// If documents are compared by unit, such as paragraphs: the range of each unit in its
+    /// document.
     pub units: Option<[UnitRange; 2]>,
 }
 
@@ -48,7 +50,8 @@ pub struct PairRef<'a> {
     pub overlap: Overlap,
     /// The estimate from their signatures, if requested.
     pub estimate: Option<SignatureEstimate>,
-    /// Their ranges in their documents, if they are units.
+    /// If documents are compared by unit, such as paragraphs: the range of each unit in its
+    /// document.
     pub units: Option<[UnitRange; 2]>,
 }
 
@@ -93,8 +96,8 @@ impl Pairs {
     /// the same without copying each pair.
     ///
     /// # Errors
-    /// If a temporary file cannot be read, the item is an error ([`FindError::of_io`]) and the last
-    /// one.
+    /// If a temporary file cannot be read, the iterator returns an error and ends.
+    /// [`FindError::of_io`] converts it.
     pub fn iter(&self) -> impl Iterator<Item = io::Result<Pair>> + '_ {
         let mut cursor = self.cursor();
         until_error(move || {
@@ -160,10 +163,11 @@ fn corrupt() -> SpillError {
     SpillError::altered("verified pairs")
 }
 
-/// Passes the pairs of a batch to `take` as records, and returns their number. A pair of members
-/// represents the pairs of all documents of their classes. More than `most` pairs are an error. A
-/// document may have the same id as a document of a reference collection, so with `has_reference`,
-/// several pairs may have the same two ids. Each pair is then a record of its own.
+/// Passes the pairs of a batch to `take` as records, and returns their number. Documents with equal
+/// shingles form a class, and a verified pair represents all pairs between two classes. More than
+/// `most` pairs are an error. A document may have the same id as a document of a reference
+/// collection, so with `has_reference`, several pairs may have the same two ids. Each pair is then
+/// a record of its own.
 pub(crate) fn records(
     batch: &ComponentBatch,
     decided: &BatchResult,
@@ -184,18 +188,18 @@ pub(crate) fn records(
     let num_hashes = options.params.num_hashes() as u32;
     let ranks = Ranks::new(batch);
     let edges = Edges::new(batch, &decided.pairs);
-    let mut others = Vec::new();
+    let mut partners = Vec::new();
     let mut record = PairRecord::default();
     let mut listed = 0;
     let record_pairs = if has_reference { 1 } else { RECORD_PAIRS };
     for (rank, &document) in ranks.by_id.entries() {
-        edges.others(document, rank, &ranks, &mut others);
+        edges.find_partners(document, rank, &ranks, &mut partners);
         if options.reference_pairs && !batch.rows.is_reference(document) {
-            others.retain(|other| batch.rows.is_reference(ranks.by_id[other.rank]));
+            partners.retain(|other| batch.rows.is_reference(ranks.by_id[other.rank]));
         }
-        for some in others.chunks(record_pairs) {
+        for chunk in partners.chunks(record_pairs) {
             record.begin(ranks.ids[rank]);
-            for other in some {
+            for other in chunk {
                 let overlap = edges.overlap(document, other.edge);
                 let equal = edges.equal_values(other.edge);
                 let estimate = (options.pairs == PairList::WithEstimates)
@@ -208,7 +212,7 @@ pub(crate) fn records(
             }
             take(&record.key, &record.payload)?;
         }
-        listed += others.len() as u64;
+        listed += partners.len() as u64;
         check(listed)?;
     }
     Ok(listed)
@@ -276,8 +280,8 @@ impl<'a> Edges<'a> {
             sum += *start;
             *start = sum;
         }
-        // At first, each start is the end of its entries. Inserting them from the last one on moves
-        // it back.
+        // At first, each start is the end of its entries. Entries are inserted in reverse order,
+        // and each moves its start back by one.
         let mut pairs = vec![0; sum as usize];
         for (edge, pair) in verified.iter().enumerate().rev() {
             for document in [pair.a, pair.b] {
@@ -289,22 +293,22 @@ impl<'a> Edges<'a> {
         Self { batch, verified, starts, pairs }
     }
 
-    /// Clears `others`, and fills it with the documents of greater ids that make a pair with
-    /// `document`, sorted by id. Two reference documents are not a pair.
-    fn others(
+    /// Clears `partners`, and fills it with the documents that make a pair with `document` and have
+    /// a greater rank, in the order of ranks. Two reference documents are not a pair.
+    fn find_partners(
         &self,
         document: BatchIndex,
         rank: IdRank,
         ranks: &Ranks<'_>,
-        others: &mut Vec<PairedDocument>,
+        partners: &mut Vec<PairedDocument>,
     ) {
-        others.clear();
+        partners.clear();
         let reference = self.batch.rows.is_reference(document);
         let mut add = |class: &[BatchIndex], edge: u32| {
             for other in class {
                 let other_rank = ranks.of[*other];
                 if other_rank > rank && !(reference && self.batch.rows.is_reference(*other)) {
-                    others.push(PairedDocument { rank: other_rank, edge });
+                    partners.push(PairedDocument { rank: other_rank, edge });
                 }
             }
         };
@@ -315,12 +319,12 @@ impl<'a> Edges<'a> {
             let VerifiedPair { a, b, .. } = self.verified[edge as usize];
             add(self.batch.class(if a == first { b } else { a }), edge);
         }
-        if !others.is_sorted() {
-            others.sort_unstable();
+        if !partners.is_sorted() {
+            partners.sort_unstable();
         }
     }
 
-    /// The overlap of a document with one that [`others`](Self::others) lists.
+    /// The overlap of a document with one that [`find_partners`](Self::find_partners) lists.
     fn overlap(&self, document: BatchIndex, edge: u32) -> Overlap {
         let Some(pair) = self.verified.get(edge as usize) else { return EQUAL };
         let is_left = pair.a == self.batch.class(document)[0];

@@ -172,7 +172,7 @@ mod tests {
         let replayed = |threads| {
             let mut records = Vec::new();
             let threads = NonZeroUsize::new(threads).unwrap();
-            let done = findings.replay_records(
+            let result = findings.replay_records(
                 &FindOptions { threads, ..options.clone() },
                 &mut |number, document| -> Result<(), FindError> {
                     let raw = format!("{:?}", document.raw);
@@ -180,7 +180,7 @@ mod tests {
                     Ok(())
                 },
             );
-            (records, done.err().map(|error| error.to_string()))
+            (records, result.err().map(|error| error.to_string()))
         };
         let whole = replayed(1);
         assert_eq!((whole.0.len(), &whole.1), (9 * 21, &None));

@@ -109,7 +109,7 @@ pub(crate) struct ResultCollector<'a> {
     /// All records, for a later run.
     log: SpillLog<u8>,
     /// First documents of components that an earlier run has decided.
-    done: Vec<Range<DocumentNumber>>,
+    decided: Vec<Range<DocumentNumber>>,
     /// The number of compared pairs.
     compared: u64,
     pair_count: u64,
@@ -127,7 +127,7 @@ impl<'a> ResultCollector<'a> {
         checkpoint: &'a Checkpoint,
         sources: usize,
     ) -> Result<Self, FindError> {
-        let batches = &checkpoint.done.batches;
+        let batches = &checkpoint.completed.batches;
         let len = batches.last().map_or(0, |batch| batch.results);
         let mut collector = Self {
             options,
@@ -135,7 +135,7 @@ impl<'a> ResultCollector<'a> {
             checkpoint,
             sorters: ResultSorters::new(options, budget, temp),
             log: SpillLog::stored(temp, "results", 0, len)?,
-            done: batches.iter().map(|batch| batch.roots.clone()).collect(),
+            decided: batches.iter().map(|batch| batch.roots.clone()).collect(),
             compared: 0,
             pair_count: 0,
             duplicates: vec![(0, 0); sources],
@@ -156,14 +156,15 @@ impl<'a> ResultCollector<'a> {
         &self,
         ranges: Vec<Range<DocumentNumber>>,
     ) -> Vec<Range<DocumentNumber>> {
-        let mut left = ranges;
-        for &Range { start, end } in &self.done {
+        let mut remaining = ranges;
+        for &Range { start, end } in &self.decided {
             let without = |range: Range<DocumentNumber>| {
                 [range.start..range.end.min(start), range.start.max(end)..range.end]
             };
-            left = left.into_iter().flat_map(without).filter(|range| !range.is_empty()).collect();
+            remaining =
+                remaining.into_iter().flat_map(without).filter(|range| !range.is_empty()).collect();
         }
-        left
+        remaining
     }
 
     /// Adds the results of a batch.
@@ -297,7 +298,7 @@ mod tests {
         let budget = Budget::new(&Memory::default(), 1).unwrap();
         let temp = Arc::new(TempSpace::new(std::env::temp_dir()));
         let mut checkpoint = Checkpoint::default();
-        checkpoint.done.batches = vec![step.clone(), step.clone()];
+        checkpoint.completed.batches = vec![step.clone(), step.clone()];
         let results = ResultCollector::new(&options, false, &budget, &temp, &checkpoint, sources)?;
         Ok(results.duplicates)
     }

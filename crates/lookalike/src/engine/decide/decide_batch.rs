@@ -63,7 +63,7 @@ pub(crate) fn decide_batch(
     let all = on_threads::<_, FindError>(threads, |stop| {
         let mut sets = ShingleSets::new(documents, options, budget.sets());
         let mut decided = BatchResult::default();
-        while let Some(i) = counter.next(small.len()).filter(|_| !stop.asked()) {
+        while let Some(i) = counter.next(small.len()).filter(|_| !stop.is_requested()) {
             decide(small[i], None, &mut sets, &mut decided)?;
         }
         Ok(decided)

@@ -110,8 +110,8 @@ fn tallies(block: &ColumnBlock) -> Result<Vec<SourceTally>, FindError> {
     let rows = &block.documents.rows;
     for row in rows.indices() {
         let row = rows.get(row)?;
-        let none = SourceTally { source: row.source, first: (number, 0), documents: 0, bytes: 0 };
-        let tally = tallies.entry(row.source).or_insert(none);
+        let empty = SourceTally { source: row.source, first: (number, 0), documents: 0, bytes: 0 };
+        let tally = tallies.entry(row.source).or_insert(empty);
         tally.documents += 1;
         tally.bytes += row.bytes;
     }

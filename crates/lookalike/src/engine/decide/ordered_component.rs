@@ -134,7 +134,7 @@ impl<'a> OrderedComponent<'a> {
         member: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
     ) -> Result<&'s [u64], FindError> {
-        sets.one(self.batch, self.class_of[member], self.document(member))
+        sets.set(self.batch, self.class_of[member], self.document(member))
     }
 
     /// Compares two members without their sets. Returns `None` if they are not candidates or the
@@ -229,14 +229,14 @@ impl<'a> OrderedComponent<'a> {
         self.options.keepers.is_given() && fingerprint(a) == fingerprint(b)
     }
 
-    fn two<'s>(
+    fn set_pair<'s>(
         &self,
         a: MemberNumber,
         b: MemberNumber,
         sets: &'s mut ShingleSets<'_>,
     ) -> Result<(&'s [u64], &'s [u64]), FindError> {
         let member = |member| (self.class_of[member], self.document(member));
-        sets.two(self.batch, member(a), member(b))
+        sets.set_pair(self.batch, member(a), member(b))
     }
 }
 
@@ -436,7 +436,7 @@ impl Comparer<'_, '_> {
     fn verify(&mut self, a: MemberNumber, b: MemberNumber) -> Result<Option<Overlap>, CompareStop> {
         self.compared += 1;
         let params = &self.component.options.params;
-        let (a, b) = self.component.two(a, b, self.sets)?;
+        let (a, b) = self.component.set_pair(a, b, self.sets)?;
         Ok(verify::overlap_at_least(a, b, params.measure(), params.threshold()))
     }
 
@@ -452,7 +452,7 @@ impl Comparer<'_, '_> {
         if self.component.class_of[a] == self.component.class_of[b] {
             return Ok(EQUAL);
         }
-        let (a, b) = self.component.two(a, b, self.sets)?;
+        let (a, b) = self.component.set_pair(a, b, self.sets)?;
         Ok(verify::overlap(a, b))
     }
 }

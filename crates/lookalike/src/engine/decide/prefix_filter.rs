@@ -125,8 +125,8 @@ pub(crate) fn meetings(members: usize, buckets: &impl BucketMembership) -> u64 {
 /// Returns the binary logarithm of the number of slots: so many that few shingles share one, within
 /// the share of memory.
 fn log2_slots(shingles: usize, share: usize) -> u32 {
-    let wanted = shingles.saturating_mul(4).next_power_of_two().ilog2();
-    wanted.clamp(10, share.max(1 << 10).ilog2())
+    let ideal = shingles.saturating_mul(4).next_power_of_two().ilog2();
+    ideal.clamp(10, share.max(1 << 10).ilog2())
 }
 
 impl BucketMembership for PrefixFilter<'_> {

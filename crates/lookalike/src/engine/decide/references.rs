@@ -17,18 +17,18 @@ use lookalike_core::group::{BucketMembership, MemberRules};
 pub(crate) struct ReferenceMembers {
     /// For each fixed member, whether all its documents belong to the reference collection. Fixed
     /// members come first in the component, so the others are not listed.
-    whole: IdVec<MemberNumber, bool>,
+    is_whole: IdVec<MemberNumber, bool>,
 }
 
 impl ReferenceMembers {
     /// Whether a fixed member has documents that do not belong to the reference collection.
     pub(crate) fn has_copies(&self) -> bool {
-        self.whole.as_slice().contains(&false)
+        self.is_whole.as_slice().contains(&false)
     }
 
     /// Whether all documents of a member belong to the reference collection.
     pub(crate) fn has(&self, member: MemberNumber) -> bool {
-        self.whole.get(member).copied().unwrap_or_default()
+        self.is_whole.get(member).copied().unwrap_or_default()
     }
 }
 
@@ -39,7 +39,7 @@ impl OrderedComponent<'_> {
         let fixed = self.members().take_while(|member| self.is_fixed(member.0));
         let is_whole =
             |member| self.class(member).iter().all(|document| records.is_reference(*document));
-        ReferenceMembers { whole: fixed.map(is_whole).collect() }
+        ReferenceMembers { is_whole: fixed.map(is_whole).collect() }
     }
 }
 

@@ -32,9 +32,9 @@ pub(crate) struct ShingleSets<'a> {
     /// The most bytes of signatures to hold next to the sets.
     pub(crate) signature_share: usize,
     /// The sets in memory.
-    made: IdVec<ComponentIndex, Option<Box<[u64]>>>,
+    sets: IdVec<ComponentIndex, Option<Box<[u64]>>>,
     /// Classes whose sets are in memory, the oldest first.
-    held: VecDeque<ComponentIndex>,
+    queue: VecDeque<ComponentIndex>,
     held_bytes: usize,
 }
 
@@ -58,16 +58,16 @@ impl<'a> ShingleSets<'a> {
             reader: SetReader::new(documents, options),
             share: share - signature_share,
             signature_share,
-            made: IdVec::default(),
-            held: VecDeque::new(),
+            sets: IdVec::default(),
+            queue: VecDeque::new(),
             held_bytes: 0,
         }
     }
 
     /// Clears the sets, and prepares for a component of `members` members.
     pub(crate) fn begin(&mut self, members: usize) {
-        self.made.reset(members, || None);
-        self.held.clear();
+        self.sets.reset(members, || None);
+        self.queue.clear();
         self.held_bytes = 0;
     }
 
@@ -85,7 +85,7 @@ impl<'a> ShingleSets<'a> {
         let read = on_threads::<_, FindError>(threads, |stop| {
             let mut reader = SetReader::new(self.documents, self.options);
             let mut sets = Vec::new();
-            while let Some(piece) = counter.next(pieces.len()).filter(|_| !stop.asked()) {
+            while let Some(piece) = counter.next(pieces.len()).filter(|_| !stop.is_requested()) {
                 for &(class, document) in pieces[piece] {
                     if bytes.load(Ordering::Relaxed) > self.share {
                         return Ok(sets);
@@ -105,15 +105,15 @@ impl<'a> ShingleSets<'a> {
 
     /// Returns the sets of all members, if all are in memory.
     pub(crate) fn loaded(&self) -> Option<LoadedSets<'_>> {
-        let are_loaded = self.made.entries().all(|(_, set)| set.is_some());
-        are_loaded.then_some(LoadedSets(&self.made))
+        let are_loaded = self.sets.entries().all(|(_, set)| set.is_some());
+        are_loaded.then_some(LoadedSets(&self.sets))
     }
 
     /// Returns the sets of two members, which are given by their classes and their first documents.
     ///
     /// # Errors
     /// A document cannot be read, or has changed.
-    pub(crate) fn two(
+    pub(crate) fn set_pair(
         &mut self,
         batch: &ComponentBatch,
         (a, document_a): (ComponentIndex, BatchIndex),
@@ -121,22 +121,22 @@ impl<'a> ShingleSets<'a> {
     ) -> Result<(&[u64], &[u64]), FindError> {
         self.load(batch, a, document_a, b)?;
         self.load(batch, b, document_b, a)?;
-        let set = |class: ComponentIndex| self.made[class].as_deref().unwrap_or_default();
+        let set = |class: ComponentIndex| self.sets[class].as_deref().unwrap_or_default();
         Ok((set(a), set(b)))
     }
 
     /// Returns the set of one member.
     ///
     /// # Errors
-    /// Errors of [`two`](Self::two).
-    pub(crate) fn one(
+    /// Errors of [`set_pair`](Self::set_pair).
+    pub(crate) fn set(
         &mut self,
         batch: &ComponentBatch,
         class: ComponentIndex,
         document: BatchIndex,
     ) -> Result<&[u64], FindError> {
         self.load(batch, class, document, class)?;
-        Ok(self.made[class].as_deref().unwrap_or_default())
+        Ok(self.sets[class].as_deref().unwrap_or_default())
     }
 
     /// Reads the set of a class. Drops others to make room, but never the set of `kept`.
@@ -147,20 +147,20 @@ impl<'a> ShingleSets<'a> {
         document: BatchIndex,
         kept: ComponentIndex,
     ) -> Result<(), FindError> {
-        if self.made[class].is_some() {
+        if self.sets[class].is_some() {
             return Ok(());
         }
         let bytes = 8 * self.reader.read(batch, document)?.len();
         while self.held_bytes + bytes > self.share {
-            let Some(oldest) = self.held.pop_front() else { break };
+            let Some(oldest) = self.queue.pop_front() else { break };
             if oldest == kept {
-                self.held.push_back(oldest);
-                if self.held.len() == 1 {
+                self.queue.push_back(oldest);
+                if self.queue.len() == 1 {
                     break;
                 }
                 continue;
             }
-            let dropped = self.made[oldest].take();
+            let dropped = self.sets[oldest].take();
             self.held_bytes -= dropped.map_or(0, |set| 8 * set.len());
         }
         let set = self.reader.take();
@@ -170,8 +170,8 @@ impl<'a> ShingleSets<'a> {
 
     fn hold(&mut self, class: ComponentIndex, set: Box<[u64]>) {
         self.held_bytes += 8 * set.len();
-        self.made[class] = Some(set);
-        self.held.push_back(class);
+        self.sets[class] = Some(set);
+        self.queue.push_back(class);
     }
 }
 

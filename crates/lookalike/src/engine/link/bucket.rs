@@ -44,7 +44,7 @@ pub(crate) fn band_buckets(
     let [first_bits, last_bits] = columns::bit_columns(bands);
     let most_unequal = most_unequal(&options.params);
     let counter = Counter::default();
-    let done: HashSet<u32> = checkpoint.done.bands.iter().map(|step| step.band).collect();
+    let completed: HashSet<u32> = checkpoint.completed.bands.iter().map(|step| step.band).collect();
     let lists = Mutex::new(lists);
     on_threads::<_, FindError>(options.threads, |stop| {
         let mut scratch = BandScratch::default();
@@ -52,12 +52,12 @@ pub(crate) fn band_buckets(
         let mut numbers = Vec::new();
         let mut bits = Vec::new();
         while let Some(band) = counter.next(bands) {
-            if done.contains(&(band as u32)) {
+            if completed.contains(&(band as u32)) {
                 continue;
             }
             let mut of_band = Vec::new();
             for range in KeyRanges::new(documents.len(), ENTRY_BYTES, budget) {
-                if stop.asked() {
+                if stop.is_requested() {
                     return Ok(());
                 }
                 keys.clear();

@@ -170,7 +170,7 @@ impl BucketLists {
         budget: &Budget,
         checkpoint: &Checkpoint,
     ) -> Result<Self, FindError> {
-        let last = checkpoint.done.bands.last();
+        let last = checkpoint.completed.bands.last();
         let (len, memberships) = last.map_or((0, 0), |step| (step.lists, step.memberships));
         Ok(Self { log: SpillLog::stored(temp, "buckets", budget.buckets(), len)?, memberships })
     }

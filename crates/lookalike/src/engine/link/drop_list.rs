@@ -128,7 +128,7 @@ impl DropList {
     }
 
     /// The bytes of memory of the list.
-    pub(crate) fn held(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         self.bytes
     }
 

@@ -145,7 +145,9 @@ impl ExactCandidates<'_> {
             let mut counters = self.shingles.counters();
             let mut writer = log.writer();
             let mut counted = Vec::new();
-            while let Some(part) = counter.next(self.shingles.parts()).filter(|_| !stop.asked()) {
+            while let Some(part) =
+                counter.next(self.shingles.parts()).filter(|_| !stop.is_requested())
+            {
                 // The caller may cancel the run.
                 progress.advance(0)?;
                 self.shingles.count_part(part, &mut counters)?;
@@ -193,7 +195,7 @@ impl ExactCandidates<'_> {
             let mut values = DocumentValues::default();
             let mut writer = log.writer();
             let mut keys = Vec::new();
-            while let Some(group) = counter.next(shared.len()).filter(|_| !stop.asked()) {
+            while let Some(group) = counter.next(shared.len()).filter(|_| !stop.is_requested()) {
                 let documents =
                     self.each_document(shared, group, &mut values, |document, own| {
                         self.rarest(document, own, &mut keys);
@@ -295,7 +297,7 @@ impl ExactCandidates<'_> {
         let counter = Counter::default();
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut entries = Vec::new();
-            while let Some(part) = counter.next(keys.len()).filter(|_| !stop.asked()) {
+            while let Some(part) = counter.next(keys.len()).filter(|_| !stop.is_requested()) {
                 progress.advance(0)?;
                 for range in KeyRanges::new(keys.values(part), ENTRY_BYTES, self.budget) {
                     self.load_keys(keys, part, range, &mut entries)?;
@@ -334,7 +336,7 @@ impl ExactCandidates<'_> {
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut writer = log.writer();
             let mut keys = ProbedKeys::default();
-            while let Some(part) = counter.next(parts).filter(|_| !stop.asked()) {
+            while let Some(part) = counter.next(parts).filter(|_| !stop.is_requested()) {
                 let probing_values = probing.values(part);
                 let values = probing_values + self.shingles.values(part);
                 let ranges = KeyRanges::new(values, ENTRY_BYTES, self.budget);
@@ -388,7 +390,7 @@ impl ExactCandidates<'_> {
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut values = DocumentValues::default();
             let mut members = Vec::new();
-            while let Some(group) = counter.next(meetings.len()).filter(|_| !stop.asked()) {
+            while let Some(group) = counter.next(meetings.len()).filter(|_| !stop.is_requested()) {
                 progress.advance(0)?;
                 let mut found = DocumentLists::default();
                 self.each_document(meetings, group, &mut values, |document, meetings| {

@@ -154,8 +154,8 @@ impl JudgedDocuments<DocumentNumber> {
         lists: &mut BucketLists,
         directed: bool,
     ) -> Result<(), FindError> {
-        let of_one = |(a, others): (&DocumentNumber, &Vec<DocumentNumber>)| -> Vec<[_; 2]> {
-            others.iter().filter(|b| a < *b).map(|b| [*a, *b]).collect()
+        let of_one = |(a, partners): (&DocumentNumber, &Vec<DocumentNumber>)| -> Vec<[_; 2]> {
+            partners.iter().filter(|b| a < *b).map(|b| [*a, *b]).collect()
         };
         let mut pairs: Vec<[DocumentNumber; 2]> = self.joined.iter().flat_map(of_one).collect();
         pairs.sort_unstable();
@@ -176,13 +176,13 @@ impl JudgedDocuments<DocumentNumber> {
         &self,
         index_of: impl Fn(DocumentNumber) -> Option<BatchIndex>,
     ) -> JudgedDocuments<BatchIndex> {
-        let indices = |others: &[DocumentNumber]| {
-            others.iter().filter_map(|other| index_of(*other)).collect::<Vec<_>>()
+        let indices = |partners: &[DocumentNumber]| {
+            partners.iter().filter_map(|other| index_of(*other)).collect::<Vec<_>>()
         };
         let in_batch = |pairs: &HashMap<DocumentNumber, Vec<DocumentNumber>>| {
             let found = pairs
                 .iter()
-                .filter_map(|(document, others)| Some((index_of(*document)?, indices(others))));
+                .filter_map(|(document, partners)| Some((index_of(*document)?, indices(partners))));
             found.collect()
         };
         JudgedDocuments {

@@ -141,7 +141,7 @@ impl CompleteAnchors {
         let next = Counter::default();
         let found = on_threads(threads, |stop| {
             let mut found = PositionSet::new(anchors.log.len());
-            while !stop.asked()
+            while !stop.is_requested()
                 && let Some(part) = next.next(parts as usize)
             {
                 anchors.mark_part(part as u64, parts, &mut found)?;
@@ -193,7 +193,7 @@ impl CompleteAnchors {
     }
 
     /// Bytes of memory held besides the log.
-    pub(crate) fn held(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         self.log.len() / 8
     }
 
@@ -276,8 +276,8 @@ pub(crate) fn documents<'a>(
     let mut rest = &*block.entries;
     let mut first = block.first;
     std::iter::from_fn(move || {
-        let ((tokens, count), behind) = rest.split_first()?;
-        let (anchors, after) = behind.split_at_checked(*count as usize)?;
+        let ((tokens, count), tail) = rest.split_first()?;
+        let (anchors, after) = tail.split_at_checked(*count as usize)?;
         let document = DocumentAnchors { tokens: *tokens, first: first + 1, anchors };
         rest = after;
         first += 1 + u64::from(*count);

@@ -65,8 +65,8 @@ impl BlockPreparation<'_> {
     pub(crate) fn run(&self, progress: &dyn Progress) -> Result<BlockStore, FindError> {
         let Self { collection, options, budget, temp, spool, checkpoint, .. } = *self;
         let read_progress = ReadProgress::new(collection, progress);
-        let done = checkpoint.done.chunks.last();
-        let skipped = SkippedLog::open(temp, budget, done.map_or(0, |step| step.skipped))?;
+        let last_step = checkpoint.completed.chunks.last();
+        let skipped = SkippedLog::open(temp, budget, last_step.map_or(0, |step| step.skipped))?;
         let sources = Arc::new(Sources::new(options.source_field.as_ref(), budget));
         let log = Arc::clone(&skipped);
         let names = Arc::clone(&sources);
@@ -75,22 +75,22 @@ impl BlockPreparation<'_> {
         if let Some(rule) = self.anchors {
             store = store.with_anchors(temp, rule.share)?;
         }
-        if checkpoint.done.prepared {
+        if checkpoint.completed.prepared {
             return store.finish();
         }
-        let there = store.blocks();
+        let stored = store.blocks();
         let sampled = SampledIds::default();
         // Blocks of one source are assigned in order, and every block that was begun is finished.
         // So the first failure of a source is reported, regardless of the thread. If several
         // sources fail, it depends on the threads which failure is reported.
         let failed = Earliest::<BlockNumber, FindError>::default();
-        let done = on_threads(options.threads, |stop| {
+        let result = on_threads(options.threads, |stop| {
             let mut preparer = BlockPreparer::new(self, &skipped, &sources, &store, &sampled);
             let mut scratch = ReadBuffers::retaining();
-            while !stop.asked() {
+            while !stop.is_requested() {
                 let Some(block) = collection.next_block()? else { break };
                 let number = block.number();
-                if there.contains(&number) {
+                if stored.contains(&number) {
                     continue;
                 }
                 match preparer.prepare(block, &mut scratch) {
@@ -100,14 +100,14 @@ impl BlockPreparation<'_> {
                     }
                     Err(error) => {
                         failed.keep(number, error);
-                        stop.ask();
+                        stop.request();
                     }
                 }
                 read_progress.report()?;
             }
             preparer.finish()
         });
-        failed.or::<_, FindError>(done)?;
+        failed.or::<_, FindError>(result)?;
         let blocks = store.finish()?;
         checkpoint.append(Step::Prepared)?;
         Ok(blocks)

@@ -99,8 +99,8 @@ impl BlockStore {
     }
 
     /// Bytes of columns and rows that are in memory.
-    pub(crate) fn held(&self) -> usize {
-        self.columns.held() + self.rows.held()
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.columns.held_bytes() + self.rows.held_bytes()
     }
 
     /// Drops the columns and keeps the rows.
@@ -168,7 +168,7 @@ impl BlockStore {
 impl WriterState {
     /// Writes columns and rows to the disk if they take more than this many bytes of memory.
     fn spill_above(&mut self, bytes: usize) -> Result<(), FindError> {
-        if self.store.held() > bytes {
+        if self.store.held_bytes() > bytes {
             self.store.columns.spill()?;
             self.store.rows.spill()?;
         }
@@ -209,16 +209,17 @@ impl<'a> BlockStoreWriter<'a> {
         budget: &Budget,
         checkpoint: &'a Checkpoint,
     ) -> Result<Self, FindError> {
-        let done = &checkpoint.done;
-        let (columns, rows) = done.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
-        sources.resume(&done.sources, &done.tallies);
+        let completed = &checkpoint.completed;
+        let (columns, rows) =
+            completed.chunks.last().map_or((0, 0), |step| (step.columns, step.rows));
+        sources.resume(&completed.sources, &completed.tallies);
         let mut store = BlockStore::new(skipped, Arc::clone(&sources));
         // Reading from the disk benefits from long ranges. In memory, gathering would only copy.
         store.is_gathered = budget.is_limited() || checkpoint.is_active();
         // Both logs have one common share, which `spill_above` enforces.
         store.columns = SpillLog::stored(temp, "columns", usize::MAX, columns)?;
         store.rows = SpillLog::stored(temp, "rows", usize::MAX, rows)?;
-        for step in &done.chunks {
+        for step in &completed.chunks {
             store.chunks.push(step.chunk);
             for (state, notes, ranges) in &step.blocks {
                 let retained = Arc::new(collection.retained(*state, spool)?);
@@ -233,7 +234,7 @@ impl<'a> BlockStoreWriter<'a> {
             parts: Vec::new(),
             gathered_bytes: 0,
             tallies: Tallies::default(),
-            named: done.sources.len(),
+            named: completed.sources.len(),
         });
         Ok(Self { checkpoint, spool, sources, budget: *budget, state })
     }
@@ -244,8 +245,8 @@ impl<'a> BlockStoreWriter<'a> {
         temp: &Arc<TempSpace>,
         share: usize,
     ) -> Result<Self, FindError> {
-        let done = self.checkpoint.done.chunks.last().map_or(0, |step| step.anchors);
-        self.state().store.anchors = SpillLog::stored(temp, "anchors", share, done)?;
+        let len = self.checkpoint.completed.chunks.last().map_or(0, |step| step.anchors);
+        self.state().store.anchors = SpillLog::stored(temp, "anchors", share, len)?;
         Ok(self)
     }
 
@@ -262,7 +263,7 @@ impl<'a> BlockStoreWriter<'a> {
     ) -> Result<(), FindError> {
         // The share, without the names of sources. A half is for the logs, a quarter for gathered
         // blocks, and a quarter for the copy of these when they become a chunk.
-        let share = self.budget.with_held(self.sources.held())?.columns();
+        let share = self.budget.with_held(self.sources.held_bytes())?.columns();
         self.sources.count(tallies);
         let mut state = self.state();
         if self.checkpoint.is_active() {
@@ -280,7 +281,7 @@ impl<'a> BlockStoreWriter<'a> {
         let anchors = state.store.anchors.append(anchors)?;
         let chunk = state.store.chunks.len() as u32;
         let ranges = BlockRanges { chunk, within: 0, rows, anchors };
-        state.gathered_bytes += columns.held();
+        state.gathered_bytes += columns.held_bytes();
         state.gathered.push((StoredBlock { retained, notes, ranges }, columns));
         if !state.store.is_gathered || state.gathered_bytes > CHUNK_BYTES.min(share / 4) {
             self.end_chunk(&mut state)?;
@@ -292,7 +293,7 @@ impl<'a> BlockStoreWriter<'a> {
     /// no blocks until the whole block is pushed.
     pub(crate) fn push_part(&self, documents: BlockContents) -> Result<BlockPart, FindError> {
         let BlockContents { notes, columns, rows, anchors } = documents;
-        let share = self.budget.with_held(self.sources.held())?.columns();
+        let share = self.budget.with_held(self.sources.held_bytes())?.columns();
         let mut state = self.state();
         self.end_chunk(&mut state)?;
         let chunk = state.store.chunks.len() as u32;

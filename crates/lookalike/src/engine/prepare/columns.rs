@@ -218,7 +218,7 @@ impl FixedColumns {
     }
 
     /// Bytes of memory held.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         8 * self.values.capacity()
     }
 }

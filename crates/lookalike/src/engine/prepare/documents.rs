@@ -96,7 +96,7 @@ impl RunDocuments {
             drawn.append(&mut notes.drawn);
         }
         starts.push(start);
-        let sources_held = store.sources.held();
+        let sources_held = store.sources.held_bytes();
         let (sources, source_indices) = store.sources.in_order();
         Ok(Self {
             by_chunk: store.by_chunk(),
@@ -181,8 +181,8 @@ impl RunDocuments {
 
     /// Removes and returns all skipped records.
     pub(crate) fn take_skipped(&mut self) -> Result<SkippedRecords, FindError> {
-        let none = SkippedRecords::new(Arc::clone(&self.store.skipped));
-        let mut skipped = std::mem::replace(&mut self.skipped, none);
+        let empty = SkippedRecords::new(Arc::clone(&self.store.skipped));
+        let mut skipped = std::mem::replace(&mut self.skipped, empty);
         skipped.add(self.repeated.take(&self.store.skipped)?);
         Ok(skipped)
     }

@@ -6,7 +6,7 @@ use crate::engine::memory::Budget;
 use crate::engine::options::FindOptions;
 use crate::engine::prepare::keep_keys::KeepKeyMaker;
 use crate::engine::prepare::long_records::{LongRecords, USUAL_RECORD_BYTES};
-use crate::engine::prepare::sources::{MAX_SOURCES, held};
+use crate::engine::prepare::sources::{MAX_SOURCES, source_bytes};
 use crate::progress::Progress;
 use crate::read::{
     Block, BlockNumber, Collection, Document, DocumentSink, ReadBuffers, ReadError, RecordSize,
@@ -40,7 +40,7 @@ pub(crate) fn measured(
         copies: [0; 2],
         documents: 0,
         names: HashSet::new(),
-        held: 0,
+        name_bytes: 0,
         text_bytes: 0,
         unread: 0,
     };
@@ -50,9 +50,9 @@ pub(crate) fn measured(
         measure.copies = [false, true].map(|is_escaped| block.copies(is_escaped));
     })?;
     measure.add_sources_of_unread();
-    let InputMeasure { documents, held, text_bytes, .. } = measure;
-    let held = held + records.held(documents as u64, text_bytes);
-    Ok(budget.next_to(documents, blocks, held).with_records(records.memory()))
+    let InputMeasure { documents, name_bytes, text_bytes, .. } = measure;
+    let held_bytes = name_bytes + records.held_bytes(documents as u64, text_bytes);
+    Ok(budget.next_to(documents, blocks, held_bytes).with_records(records.memory()))
 }
 
 /// Reads all inputs, a stream only from its current position. Long records are not held: the sink
@@ -105,7 +105,7 @@ struct InputMeasure<'a> {
     documents: usize,
     names: HashSet<u64>,
     /// Bytes of the names of sources.
-    held: u64,
+    name_bytes: u64,
     text_bytes: u64,
     /// The number of records that were not held.
     unread: u32,
@@ -116,7 +116,7 @@ impl InputMeasure<'_> {
     fn add_source(&mut self, name: &str, source: u32) {
         let reference = u64::from(self.collection.is_reference(source));
         if self.names.insert(hash::token_hash(name.as_bytes()) ^ reference) {
-            self.held += held(name);
+            self.name_bytes += source_bytes(name);
         }
     }
 

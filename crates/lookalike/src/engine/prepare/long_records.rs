@@ -71,7 +71,7 @@ impl RecordCost {
     }
 
     /// Bytes held permanently for documents with this many bytes of text.
-    pub(crate) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
+    pub(crate) fn held_bytes(&self, documents: u64, text_bytes: u64) -> u64 {
         // In whole KiB, because a record that was not held is longer than its text.
         let anchors = |bytes: u64| (text_bytes / bytes).next_multiple_of(1 << 10);
         self.anchored.map_or(0, |bytes| COUNT_BYTES * documents + anchors(bytes))
@@ -114,18 +114,18 @@ impl RecordCost {
 
     /// Bytes of memory while a record is read and compared with another one in memory.
     fn comparing(&self, size: &RecordSize, other: &RecordSize) -> u64 {
-        let again = size.bytes * (1 + self.copies(size));
+        let copied = size.bytes * (1 + self.copies(size));
         match self.compared {
             ComparedItem::Shingles => {
                 let sorted = SORTED_SHINGLE_BYTES * self.tokens(size);
-                again + sorted + SET_BYTES * self.tokens(other)
+                copied + sorted + SET_BYTES * self.tokens(other)
             }
             ComparedItem::Words => {
                 let words = |size: &RecordSize| size.bytes + WORD_BYTES * size.words;
-                again + words(size) + words(other)
+                copied + words(size) + words(other)
             }
             // The record, its text, and the text that is held for the next unit.
-            ComparedItem::Units => again + size.bytes,
+            ComparedItem::Units => copied + size.bytes,
         }
     }
 }
@@ -155,9 +155,9 @@ impl LongRecords {
         Self { cost, threads, thread_bytes, longest: Mutex::default() }
     }
 
-    /// See [`RecordCost::held`].
-    pub(crate) fn held(&self, documents: u64, text_bytes: u64) -> u64 {
-        self.cost.held(documents, text_bytes)
+    /// See [`RecordCost::held_bytes`].
+    pub(crate) fn held_bytes(&self, documents: u64, text_bytes: u64) -> u64 {
+        self.cost.held_bytes(documents, text_bytes)
     }
 
     /// Adds a record of a block. Only the longest record of a block counts.
@@ -180,17 +180,17 @@ impl LongRecords {
     /// Returns the memory that the added records need.
     pub(crate) fn memory(&self) -> RecordMemory {
         let longest = self.longest.lock();
-        let above = |bytes: u64| bytes.saturating_sub(self.thread_bytes);
+        let excess = |bytes: u64| bytes.saturating_sub(self.thread_bytes);
         let read = longest.iter().take(self.threads).map(|(_, size)| self.cost.reading(size));
-        let reading: u64 = read.map(above).sum();
+        let reading: u64 = read.map(excess).sum();
         let cost = |size: &RecordSize, other: &RecordSize| self.cost.comparing(size, other);
         let (compared, comparing) = match (self.cost.compared, longest.as_slice()) {
             (ComparedItem::Units, [(_, size), ..]) => {
-                (0, self.threads as u64 * above(cost(size, size)))
+                (0, self.threads as u64 * excess(cost(size, size)))
             }
             (_, [(_, a), (_, b), ..]) => {
                 let compared = cost(a, b).max(cost(b, a));
-                (compared, above(compared))
+                (compared, excess(compared))
             }
             _ => (0, 0),
         };

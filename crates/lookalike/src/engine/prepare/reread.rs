@@ -30,11 +30,11 @@ impl RunDocuments {
             return self.read_selection(i, options, scratch, take);
         }
         let Some(Range { start: mut next, end }) = self.whole_range(i) else { return Ok(()) };
-        let mut again = RereadCallback(|document: &Document<'_>| {
+        let mut callback = RereadCallback(|document: &Document<'_>| {
             take(next, document);
             next.0 += 1;
         });
-        self.store.blocks[i].retained.replay(scratch, &mut again)?;
+        self.store.blocks[i].retained.replay(scratch, &mut callback)?;
         if next == end { Ok(()) } else { Err(self.changed(i)?) }
     }
 

@@ -89,25 +89,25 @@ impl SkippedWriter {
         let SkippedItem { source, line, id, reason } = skipped;
         let reason = serde_json::to_vec(reason).map_err(|_| corrupt())?;
         let first = self.bytes.is_empty();
-        let mut given = id.as_ref().map_or(0, |_| ID) | line.map_or(0, |_| LINE);
+        let mut flags = id.as_ref().map_or(0, |_| ID) | line.map_or(0, |_| LINE);
         if first || self.source != *source {
-            given |= SOURCE;
+            flags |= SOURCE;
             self.source.clone_from(source);
         }
         if first || self.reason != reason {
-            given |= REASON;
+            flags |= REASON;
             self.reason = reason;
         }
         let out = &mut self.bytes;
-        put_u64(out, given);
+        put_u64(out, flags);
         put_u64(out, line.unwrap_or(0));
-        if given & SOURCE != 0 {
+        if flags & SOURCE != 0 {
             put_bytes(out, self.source.as_bytes());
         }
         if let Some(id) = id {
             put_bytes(out, id.as_bytes());
         }
-        if given & REASON != 0 {
+        if flags & REASON != 0 {
             put_bytes(out, &self.reason);
         }
         self.of_block.count += 1;
@@ -219,14 +219,14 @@ impl SkippedReader {
 
     fn next(&mut self) -> Option<SkippedItem> {
         let mut reader = FieldReader::new(self.bytes.get(self.at..)?);
-        let given = reader.u64()?;
+        let flags = reader.u64()?;
         let line = reader.u64()?;
-        let line = (given & LINE != 0).then_some(line);
-        if given & SOURCE != 0 {
+        let line = (flags & LINE != 0).then_some(line);
+        if flags & SOURCE != 0 {
             reader.str()?.clone_into(&mut self.source);
         }
-        let id = if given & ID != 0 { Some(reader.str()?.to_owned()) } else { None };
-        if given & REASON != 0 {
+        let id = if flags & ID != 0 { Some(reader.str()?.to_owned()) } else { None };
+        if flags & REASON != 0 {
             self.reason = serde_json::from_slice(reader.bytes()?).ok();
         }
         let reason = self.reason.clone()?;
@@ -283,10 +283,10 @@ mod tests {
             }
             assert_eq!(found.len(), 20_000);
             assert_eq!((all(&found), all(&found)), (expected.clone(), expected.clone()));
-            let held = log.log().held();
-            assert_eq!(held > 2 * PIECE_BYTES, limit.is_none(), "{held}");
+            let held_bytes = log.log().held_bytes();
+            assert_eq!(held_bytes > 2 * PIECE_BYTES, limit.is_none(), "{held_bytes}");
             log.log().spill().unwrap();
-            assert_eq!(log.log().held(), 0);
+            assert_eq!(log.log().held_bytes(), 0);
             assert_eq!(all(&found), expected);
         }
     }

@@ -62,7 +62,7 @@ impl Tallies {
                     sum.documents += tally.documents;
                     sum.bytes += tally.bytes;
                 }
-                none => *none = Some(*tally),
+                slot => *slot = Some(*tally),
             }
         }
     }
@@ -87,12 +87,12 @@ struct SourceNumbers {
     numbers: [HashMap<Arc<str>, SourceNumber>; 2],
     names: IdVec<SourceNumber, (Arc<str>, bool)>,
     tallies: Tallies,
-    held: u64,
+    bytes: u64,
 }
 
 impl SourceNumbers {
     fn add(&mut self, name: &str, reference: bool) -> SourceNumber {
-        self.held += held(name);
+        self.bytes += source_bytes(name);
         let name: Arc<str> = name.into();
         let number = self.names.push((Arc::clone(&name), reference));
         self.numbers[usize::from(reference)].insert(name, number);
@@ -101,7 +101,7 @@ impl SourceNumbers {
 }
 
 /// The bytes of memory of a source.
-pub(crate) fn held(name: &str) -> u64 {
+pub(crate) fn source_bytes(name: &str) -> u64 {
     SOURCE_BYTES + 2 * name.len() as u64
 }
 
@@ -136,7 +136,7 @@ impl Sources {
                 let most = MAX_SOURCES;
                 return Err(FindError::TooManySources { field, got: most + 1, most });
             }
-            _ => self.budget.with_held(known.held + held(name))?,
+            _ => self.budget.with_held(known.bytes + source_bytes(name))?,
         };
         Ok(known.add(name, reference))
     }
@@ -154,8 +154,8 @@ impl Sources {
     }
 
     /// The bytes of memory of all sources.
-    pub(crate) fn held(&self) -> u64 {
-        self.known().held
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.known().bytes
     }
 
     /// Returns the sources in reading order, and the index of each numbered source in them.

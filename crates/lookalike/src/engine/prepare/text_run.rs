@@ -53,10 +53,10 @@ impl TextRun {
         work: &Value,
         progress: &dyn Progress,
     ) -> Result<(Self, AnchorLog), FindError> {
-        let held = collection.held_bytes() + options.held_bytes();
+        let held_bytes = collection.held_bytes() + options.held_bytes();
         let cost = RecordCost::of_words(collection, options.params.shingle(), length);
         let budget = Budget::open(&options.memory, options.threads.get())?;
-        let budget = budget.with_texts().next_to(0, 0, held);
+        let budget = budget.with_texts().next_to(0, 0, held_bytes);
         let mut limited = LimitedReading { collection, options, cost, budget, progress };
         limited.check()?;
         let (checkpoint, temp) = Checkpoint::open(collection, options, Some(work), progress)?;
@@ -88,13 +88,13 @@ impl TextRun {
         let (documents, anchors, idle, excluded) = reading;
         let order = keep_order(&documents, &budget, &temp)?;
         let times = vec![(Stage::Prepare, start.elapsed())];
-        let held = documents.store.held() as u64;
+        let held_bytes = documents.store.held_bytes() as u64;
         let blocks = documents.store.blocks.len();
         let text_bytes = documents.sources.iter().map(|source| source.bytes).sum();
-        let anchor_bytes = limited.cost.held(documents.len() as u64, text_bytes);
+        let anchor_bytes = limited.cost.held_bytes(documents.len() as u64, text_bytes);
         let budget = budget.next_to(0, 0, documents.sources_held + anchor_bytes);
         let budget = budget.with_documents(documents.len(), blocks, 0)?;
-        let budget = budget.with_rows(held);
+        let budget = budget.with_rows(held_bytes);
         let sorted = ResultSorters::new(options, &budget, &temp).finish(0)?;
         let found = RunResults { sorted, compared: 0, candidates: 0, duplicates: Vec::new() };
         let mut findings = findings::findings(documents, found, excluded, &budget, times, temp)?;
@@ -252,7 +252,7 @@ impl TextReading<'_> {
         documents.store.drop_columns();
         let anchors = documents.store.take_anchors();
         // If an earlier run has read documents, the idle rules are unknown.
-        let is_known = checkpoint.done.chunks.is_empty() && documents.len() > 0;
+        let is_known = checkpoint.completed.chunks.is_empty() && documents.len() > 0;
         let idle = if is_known { rules.idle_rules() } else { IdleRules::default() };
         Ok(Some((documents, anchors, idle, excluded)))
     }

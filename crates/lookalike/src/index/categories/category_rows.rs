@@ -14,7 +14,7 @@ const BATCH: usize = 1024;
 
 /// Writes the category of each document of a snapshot as CSV, in the order of document numbers. The
 /// columns are `id`, `cluster` (the topic), `category` (the path) and `label`. Leaves out documents
-/// that expired before `now` (in ns since 1970). Returns the number of rows. Documents without a
+/// that have expired by `now` (in ns since 1970). Returns the number of rows. Documents without a
 /// category have `none` as cluster and category. `evaluate` reads the table as groups.
 ///
 /// # Errors

@@ -85,8 +85,8 @@ impl IndexCategories {
         let sum = |(number, category): (usize, &Category)| {
             own[number..=category.last as usize].iter().sum::<u64>()
         };
-        let below = (1..).zip(self.model.categories()).map(sum);
-        Ok(std::iter::once(own[0]).chain(below).collect())
+        let totals = (1..).zip(self.model.categories()).map(sum);
+        Ok(std::iter::once(own[0]).chain(totals).collect())
     }
 
     /// Returns the category of a stored document.
@@ -138,7 +138,8 @@ impl IndexCategories {
             if members.is_empty() {
                 break;
             }
-            let within = members.iter().filter(|one| (category..=last).contains(&one.category));
+            let within =
+                members.iter().filter(|member| (category..=last).contains(&member.category));
             numbers.extend(within.map(|member| member.document));
         }
         numbers.truncate(most);
@@ -262,7 +263,8 @@ mod tests {
             preparer.prepare(text).document(n.to_string(), Some(text.clone()), fields)
         };
         let prepared: Vec<_> = texts.iter().enumerate().map(prepare).collect();
-        let changes: Vec<_> = prepared.iter().map(|one| Change::Put(one.entry())).collect();
+        let changes: Vec<_> =
+            prepared.iter().map(|document| Change::Put(document.entry())).collect();
         backend.write(&changes).unwrap();
         let mut sample = CategorySample::default();
         (0..).zip(&texts).take(100).for_each(|(rank, text)| sample.add(rank, text));

@@ -387,15 +387,18 @@ mod tests {
         #[test]
         fn every_group_lies_in_its_step(
             size in 2u64..,
-            others in prop::collection::vec(2u64..99, 0..9),
+            other_sizes in prop::collection::vec(2u64..99, 0..9),
         ) {
             let mut sizes = SizeHistogram::default();
             sizes.add(size);
-            for size in &others {
+            for size in &other_sizes {
                 sizes.add(*size);
             }
             let steps = sizes.steps();
-            prop_assert_eq!(steps.iter().map(|step| step.2).sum::<u64>(), others.len() as u64 + 1);
+            prop_assert_eq!(
+                steps.iter().map(|step| step.2).sum::<u64>(),
+                other_sizes.len() as u64 + 1
+            );
             let step = steps.iter().find(|(from, to, _)| (*from..=*to).contains(&size));
             prop_assert!(step.is_some_and(|step| step.2 > 0), "{size} {steps:?}");
         }

@@ -69,11 +69,12 @@ impl SampleChoice {
         let mut steps: Vec<_> = self.steps.into_values().map(Vec::into_iter).collect();
         let mut chosen: Vec<ChosenPair> = Vec::new();
         while chosen.len() < self.most && !steps.is_empty() {
-            let taken = self.most - chosen.len();
+            let remaining = self.most - chosen.len();
             let count = steps.len();
-            for at in 0..taken.min(count) {
+            for at in 0..remaining.min(count) {
                 // Spread evenly over the steps, including the first and the last.
-                let place = if taken >= count { at } else { at * (count - 1) / (taken - 1).max(1) };
+                let place =
+                    if remaining >= count { at } else { at * (count - 1) / (remaining - 1).max(1) };
                 let next = steps.get_mut(place).and_then(Iterator::next);
                 chosen.extend(next.map(|(_, pair)| pair));
             }
@@ -123,8 +124,8 @@ mod tests {
             let backwards: Vec<_> = pairs.iter().rev().copied().collect();
             let found = choose(most, &pairs);
             prop_assert_eq!(&found, &choose(most, &backwards));
-            let below = pairs.iter().filter(|pair| pair.1 < 1_000_000).count();
-            let possible = if below == 0 { pairs.len() } else { below };
+            let unequal = pairs.iter().filter(|pair| pair.1 < 1_000_000).count();
+            let possible = if unequal == 0 { pairs.len() } else { unequal };
             prop_assert_eq!(found.len(), most.min(possible));
             prop_assert!(found.is_sorted_by_key(|pair| pair.similarity));
         }

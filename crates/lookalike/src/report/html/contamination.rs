@@ -110,14 +110,14 @@ fn items(out: &mut dyn Write, found: &Contamination) -> io::Result<()> {
     ranked.truncate(SHOWN);
     let places: BTreeMap<usize, usize> =
         ranked.iter().enumerate().map(|(place, number)| (*number, place)).collect();
-    let mut shown: Vec<Option<ShownItem<'_>>> = ranked.iter().map(|_| None).collect();
+    let mut ranked_items: Vec<Option<ShownItem<'_>>> = ranked.iter().map(|_| None).collect();
     for (number, item) in found.with_matches().enumerate() {
         let item = item.map_err(FindError::into_io)?;
         if let Some(place) = places.get(&number) {
-            shown[*place] = Some(ShownItem::of(item));
+            ranked_items[*place] = Some(ShownItem::of(item));
         }
     }
-    for (place, item) in shown.iter().flatten().enumerate() {
+    for (place, item) in ranked_items.iter().flatten().enumerate() {
         item.write(out, place == 0)?;
     }
     out.write_all(b"</section>\n")
@@ -156,8 +156,9 @@ impl<'a> ShownItem<'a> {
         )?;
         let end = item.text.floor_char_boundary(ITEM_BYTES);
         let text = item.text.get(..end).unwrap_or_default();
-        let whole = TextExcerpt { text: text.to_owned(), start: 0, is_cut: end < item.text.len() };
-        marked(out, &whole, &self.covered)?;
+        let excerpt =
+            TextExcerpt { text: text.to_owned(), start: 0, is_cut: end < item.text.len() };
+        marked(out, &excerpt, &self.covered)?;
         template!(out, "runs_head.html")?;
         for found in matches {
             side_by_side(out, &item.text, found)?;
@@ -201,7 +202,7 @@ fn marked(out: &mut dyn Write, excerpt: &TextExcerpt, ranges: &[Range<u64>]) -> 
     let mut ranges: Vec<Range<usize>> =
         ranges.iter().map(|range| inside(range.start)..inside(range.end)).collect();
     ranges.sort_unstable_by_key(|range| range.start);
-    let dots = |there: bool| if there { "…" } else { "" };
+    let dots = |is_omitted: bool| if is_omitted { "…" } else { "" };
     write!(out, "<p class=\"side\" dir=\"auto\">{}", dots(*start > 0))?;
     let part = |range: Range<usize>| EscapedLines(text.get(range).unwrap_or_default());
     let mut at = 0;

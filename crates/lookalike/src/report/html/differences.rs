@@ -173,7 +173,7 @@ impl DifferenceRow {
 mod tests {
     use super::*;
 
-    fn shown(a: &str, b: &str) -> String {
+    fn render(a: &str, b: &str) -> String {
         let sample = PageSample {
             keeper: "a".into(),
             duplicate: "b".into(),
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn each_side_shows_its_own_words() {
-        let html = shown("The quick brown fox jumps", "the quick red fox jumps <b>high");
+        let html = render("The quick brown fox jumps", "the quick red fox jumps <b>high");
         assert!(
             html.contains(
                 "<p class=\"side\" dir=\"auto\"><del class=\"same-words\">The</del> quick \
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn spelling_changes_show_on_both_sides() {
-        let html = shown("Paid FOR\n-5.20 EUR", "Paid for 5,20 EUR");
+        let html = render("Paid FOR\n-5.20 EUR", "Paid for 5,20 EUR");
         for part in [
             "<del class=\"same-words\">FOR\n-</del>5<del class=\"same-words\">.</del>20 EUR</p>",
             "<ins class=\"same-words\">for </ins>5<ins class=\"same-words\">,</ins>20 EUR</p>",
@@ -219,24 +219,24 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}\n{html}");
         }
-        assert!(shown("a b", "a b\n").contains("<ins class=\"same-words\">↵\n</ins>"));
-        assert!(shown("a b", "a b").contains("No word differs: both texts are equal."));
+        assert!(render("a b", "a b\n").contains("<ins class=\"same-words\">↵\n</ins>"));
+        assert!(render("a b", "a b").contains("No word differs: both texts are equal."));
     }
 
     #[test]
     fn long_equal_stretches_are_folded() {
         let words: Vec<String> = (0..200).map(|i| format!("w{i}")).collect();
         let text = words.join(" ");
-        let html = shown(&format!("{text} x"), &format!("{text} y"));
+        let html = render(&format!("{text} x"), &format!("{text} y"));
         assert!(html.contains("<summary>188 equal words in both</summary>"), "{html}");
         assert!(words.iter().all(|word| html.matches(word.as_str()).count() >= 2));
-        assert!(shown(&text, &text).contains("No word differs"));
+        assert!(render(&text, &text).contains("No word differs"));
     }
 
     #[test]
     fn long_texts_are_truncated_with_notice() {
         let text = "ü ".repeat(40_000);
-        assert!(shown(&text, &text).contains("Only the first 16,000 bytes"));
-        assert!(!shown("", "").contains("Only the first"));
+        assert!(render(&text, &text).contains("Only the first 16,000 bytes"));
+        assert!(!render("", "").contains("Only the first"));
     }
 }

@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn hostile_texts_are_texts() {
-        let shown =
+        let escaped =
             EscapedText("</script><img src=x onerror='a()'> \"&\" \0\u{1b}[31m\n\u{202e}x👩‍👩‍👧");
         assert_eq!(
-            shown.to_string(),
+            escaped.to_string(),
             "&lt;/script&gt;&lt;img src=x onerror=&#39;a()&#39;&gt; &quot;&amp;&quot; \
              \\u{0}\\u{1b}[31m\\n\\u{202e}x👩‍👩‍👧"
         );

@@ -57,7 +57,7 @@ pub(super) fn stream(
     most_bytes: usize,
 ) -> io::Result<GroupTotals> {
     let mut passed = GroupTotals::default();
-    let mut held = GroupsChunk::default();
+    let mut chunk = GroupsChunk::default();
     let mut written = 0;
     let mut abouts = String::from("[");
     template!(out, "group_list.html")?;
@@ -71,14 +71,14 @@ pub(super) fn stream(
             add_about(&mut abouts, &group);
         }
         if written < most_bytes {
-            held.add(&group);
+            chunk.add(&group);
             passed.listed += 1;
         }
-        if held.longest() >= PIECE {
-            written += held.write(out)?;
+        if chunk.longest() >= PIECE {
+            written += chunk.write(out)?;
         }
     }
-    held.write(out)?;
+    chunk.write(out)?;
     write!(out, "</ol>\n<script type=\"application/json\" id=\"about\">{abouts}]</script>\n")?;
     Ok(passed)
 }
@@ -96,13 +96,14 @@ impl GroupsChunk {
         let [facts, ids, rest] = [&mut self.facts, &mut self.ids, &mut self.rest];
         let PageGroup { keeper, bytes, reference, duplicates, .. } = group;
         let (least, most) = bounds(duplicates);
-        let goes: u64 = duplicates.iter().map(|duplicate| duplicate.bytes).sum();
+        let removed_bytes: u64 = duplicates.iter().map(|duplicate| duplicate.bytes).sum();
         for (text, start) in [(&mut *facts, "["), (&mut *ids, "[\n"), (&mut *rest, "[\n")] {
             text.push_str(if text.is_empty() { start } else { ",\n" });
         }
         // Writing to a string cannot fail.
         let size = duplicates.len() + 1;
-        let _ = write!(facts, "{size},{least},{most},{goes},{bytes},{}", u8::from(*reference));
+        let _ =
+            write!(facts, "{size},{least},{most},{removed_bytes},{bytes},{}", u8::from(*reference));
         ids.push('[');
         escape::json(ids, keeper);
         rest.push('[');
@@ -283,7 +284,7 @@ fn because(duplicates: &[PageDuplicate], reasons: &[String]) -> String {
     // The sort is stable, so equal counts keep the order of the reasons.
     counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     match counts.as_slice() {
-        [(_, one)] => (*one).clone(),
+        [(_, reason)] => (*reason).clone(),
         several => {
             let parts = several.iter().map(|(count, why)| format!("{why} ({})", Count(*count)));
             parts.collect::<Vec<_>>().join(", ")
@@ -362,8 +363,8 @@ mod tests {
         let (html, passed) = streamed(groups, 1);
         assert!(passed.listed < 3000 && passed.groups == 3000);
         let ids = elements(&html, "ids");
-        let held: usize = ids.iter().map(|piece| piece.as_array().unwrap().len()).sum();
-        assert_eq!(held as u64, passed.listed);
+        let id_count: usize = ids.iter().map(|piece| piece.as_array().unwrap().len()).sum();
+        assert_eq!(id_count as u64, passed.listed);
         assert_eq!(passed.similarities.unequal(), 9000);
     }
 
@@ -385,10 +386,10 @@ mod tests {
         (group.about, group.duplicates[0].about) = (about("Dear <Sir>"), about("Dear Madam"));
         let (html, _) = streamed(vec![group], MOST_BYTES);
         assert_eq!(html.matches("<a href=\"../a%20b\"><bdi class=\"full\"").count(), 2, "{html}");
-        let shown = "<bdi class=\"heading\">Dear &lt;Sir&gt;</bdi><span class=\"about\">\
+        let expected = "<bdi class=\"heading\">Dear &lt;Sir&gt;</bdi><span class=\"about\">\
                      <bdi>letters.jsonl:3</bdi> · <bdi>letters.jsonl, line 3</bdi> · \
                      <bdi>2024-03-02</bdi></span>";
-        assert!(html.contains(shown), "{html}");
+        assert!(html.contains(expected), "{html}");
         assert!(html.contains("<bdi class=\"heading\">Dear Madam</bdi>"), "{html}");
         assert!(html.contains("<bdi class=\"full\">letters.jsonl:3&lt;1</bdi>"), "{html}");
         let about = html.split("id=\"about\">").nth(1).unwrap().split("</script>").next().unwrap();

@@ -89,8 +89,8 @@ impl Display for Probability {
         }
         // Near 0 and 1, the second decimal distinguishes probabilities.
         let decimals = if (0.001..=0.99).contains(&p) { 1 } else { 2 };
-        let shown = format!("{:.decimals$}", p * 100.0);
-        write!(f, "{}\u{a0}%", shown.trim_end_matches('0').trim_end_matches('.'))
+        let percentage = format!("{:.decimals$}", p * 100.0);
+        write!(f, "{}\u{a0}%", percentage.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -151,39 +151,39 @@ mod tests {
 
     #[test]
     fn shares_never_round_to_extremes() {
-        let shown = |part, whole| Share(part, whole).to_string();
-        assert_eq!(shown(0, 0), "0\u{a0}%");
-        assert_eq!(shown(1, 1_000_000), "less than 0.1\u{a0}%");
-        assert_eq!(shown(999_999, 1_000_000), "more than 99.9\u{a0}%");
-        assert_eq!((shown(5, 5), shown(1, 3)), ("100\u{a0}%".into(), "33.3\u{a0}%".into()));
+        let text = |part, whole| Share(part, whole).to_string();
+        assert_eq!(text(0, 0), "0\u{a0}%");
+        assert_eq!(text(1, 1_000_000), "less than 0.1\u{a0}%");
+        assert_eq!(text(999_999, 1_000_000), "more than 99.9\u{a0}%");
+        assert_eq!((text(5, 5), text(1, 3)), ("100\u{a0}%".into(), "33.3\u{a0}%".into()));
     }
 
     #[test]
     fn probabilities_never_round_to_extremes() {
-        let shown = |p| Probability(p).to_string();
-        assert_eq!(shown(0.998_281), "99.83\u{a0}%");
-        assert_eq!((shown(0.5), shown(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));
-        assert_eq!(shown(0.9999), "99.99\u{a0}%");
-        assert_eq!(shown(0.999_999_983), ">\u{a0}99.99\u{a0}%");
-        assert_eq!((shown(1.0), shown(0.0)), ("100\u{a0}%".into(), "0\u{a0}%".into()));
-        assert_eq!((shown(0.000_5), shown(0.01)), ("0.05\u{a0}%".into(), "1\u{a0}%".into()));
-        assert_eq!(shown(0.000_01), "less than 0.01\u{a0}%");
+        let text = |p| Probability(p).to_string();
+        assert_eq!(text(0.998_281), "99.83\u{a0}%");
+        assert_eq!((text(0.5), text(0.99)), ("50\u{a0}%".into(), "99\u{a0}%".into()));
+        assert_eq!(text(0.9999), "99.99\u{a0}%");
+        assert_eq!(text(0.999_999_983), ">\u{a0}99.99\u{a0}%");
+        assert_eq!((text(1.0), text(0.0)), ("100\u{a0}%".into(), "0\u{a0}%".into()));
+        assert_eq!((text(0.000_5), text(0.01)), ("0.05\u{a0}%".into(), "1\u{a0}%".into()));
+        assert_eq!(text(0.000_01), "less than 0.01\u{a0}%");
     }
 
     #[test]
     fn three_decimals_are_rounded_down() {
-        let shown = |millionths| Thousandths(millionths).to_string();
+        let text = |millionths| Thousandths(millionths).to_string();
         assert_eq!(
-            [0, 800_000, 912_999, 999_999, 1_000_000].map(shown).join(" "),
+            [0, 800_000, 912_999, 999_999, 1_000_000].map(text).join(" "),
             "0.000 0.800 0.912 0.999 1.000"
         );
     }
 
     #[test]
     fn seconds_of_any_length() {
-        let shown = |s| Seconds(s).to_string();
-        assert_eq!(shown(0.0), "less than 1 millisecond");
-        assert_eq!((shown(0.25), shown(59.9)), ("250 milliseconds".into(), "59.9 seconds".into()));
-        assert_eq!(shown(3_725.0), "62 minutes 5 seconds");
+        let text = |s| Seconds(s).to_string();
+        assert_eq!(text(0.0), "less than 1 millisecond");
+        assert_eq!((text(0.25), text(59.9)), ("250 milliseconds".into(), "59.9 seconds".into()));
+        assert_eq!(text(3_725.0), "62 minutes 5 seconds");
     }
 }

@@ -64,7 +64,7 @@
 
   const number = new Intl.NumberFormat("en-US");
   /** @type {(n: number, thing: string) => string} */
-  const counted = (n, thing) => `${number.format(n)} ${thing}${n === 1 ? "" : "s"}`;
+  const counted = (n, noun) => `${number.format(n)} ${noun}${n === 1 ? "" : "s"}`;
   /** @param {number} millionths */
   const six = (millionths) => (millionths / 1e6).toFixed(6);
   /**
@@ -140,7 +140,7 @@
    * An id with marks around the searched text. An id longer than `limit` is cut; 0 means no limit.
    * @type {(id: string, name: string, query: string, limit: number) => HTMLElement}
    */
-  const shown = (id, name, query, limit) => {
+  const idElement = (id, name, query, limit) => {
     const element = make("bdi", name);
     const low = id.toLowerCase();
     // If lower case changes the length, positions in it do not fit the id.
@@ -152,17 +152,17 @@
       to = from + limit;
     }
     if (from > 0) element.append("…");
-    let done = from;
+    let position = from;
     while (place >= 0 && place < to) {
       const end = Math.min(place + query.length, to);
       element.append(
-        visible(id.slice(done, place)),
+        visible(id.slice(position, place)),
         make("mark", "", visible(id.slice(place, end))),
       );
-      done = end;
+      position = end;
       place = low.indexOf(query, end);
     }
-    element.append(visible(id.slice(done, to)));
+    element.append(visible(id.slice(position, to)));
     if (to < id.length) element.append("…");
     return element;
   };
@@ -263,14 +263,14 @@
    * @param {string[]} ids
    * @param {number[]} rest similarity, bytes and reason of each duplicate
    * @param {number[]} places the duplicates to add
-   * @param {string} asked
+   * @param {string} filter
    */
-  const members = (body, group, ids, rest, places, asked) => {
+  const members = (body, group, ids, rest, places, filter) => {
     const rows = document.createDocumentFragment();
     for (const place of places) {
       const row = make("tr");
       const similarity = rest[place * 3];
-      cell(row, "", ...named(group, place + 1, shown(ids[place + 1], "full", asked, 0), true));
+      cell(row, "", ...named(group, place + 1, idElement(ids[place + 1], "full", filter, 0), true));
       cell(row, "similarity", spread(similarity, similarity), " ", bar(similarity));
       cell(row, "num", number.format(rest[place * 3 + 1]));
       cell(row, "", visible(reasons[rest[place * 3 + 2]] || ""));
@@ -279,14 +279,14 @@
     body.append(rows);
   };
   /** @type {(details: HTMLElement, group: number, asked: string) => void} */
-  const open = (details, group, asked) => {
+  const open = (details, group, filter) => {
     /** @type {string[]} */
     const ids = line("ids", group);
     /** @type {number[]} */
     const rest = line("rest", group);
     const box = make("div", "opened");
     const kept = make("p", "kept");
-    const full = shown(ids[0], "full", asked, 0);
+    const full = idElement(ids[0], "full", filter, 0);
     full.tabIndex = 0;
     kept.append(
       make("span", "tag", "Kept"),
@@ -313,26 +313,26 @@
     box.append(table);
     // Ids that contain the searched text come first.
     let places = Array.from({ length: ids.length - 1 }, (_, i) => i);
-    if (asked) {
+    if (filter) {
       /** @param {number} place */
-      const hit = (place) => ids[place + 1].toLowerCase().includes(asked);
+      const hit = (place) => ids[place + 1].toLowerCase().includes(filter);
       places = places.filter(hit).concat(places.filter((place) => !hit(place)));
     }
-    let done = FIRST;
-    members(body, group, ids, rest, places.slice(0, done), asked);
-    if (done < places.length) {
+    let listed = FIRST;
+    members(body, group, ids, rest, places.slice(0, listed), filter);
+    if (listed < places.length) {
       const more = make("button", "");
       more.type = "button";
       const name = () => {
-        const left = places.length - done;
-        const shown = number.format(Math.min(MORE, left));
-        more.textContent = `Show ${shown} of ${counted(left, "further duplicate")}`;
+        const remaining = places.length - listed;
+        const next = number.format(Math.min(MORE, remaining));
+        more.textContent = `Show ${next} of ${counted(remaining, "further duplicate")}`;
       };
       name();
       more.addEventListener("click", () => {
-        members(body, group, ids, rest, places.slice(done, done + MORE), asked);
-        done += MORE;
-        if (done < places.length) name();
+        members(body, group, ids, rest, places.slice(listed, listed + MORE), filter);
+        listed += MORE;
+        if (listed < places.length) name();
         else more.remove();
       });
       box.append(more);
@@ -345,12 +345,12 @@
   const item = (group) => {
     /** @type {string[]} */
     const ids = line("ids", group);
-    const asked = query;
+    const filter = query;
     const li = make("li");
     const details = make("details", "group");
     const summary = make("summary");
     const id = make("span", "id");
-    id.append(...named(group, 0, shown(ids[0], "", asked, SHORT)));
+    id.append(...named(group, 0, idElement(ids[0], "", filter, SHORT)));
     const least = fact(group, LEAST);
     const most = fact(group, MOST);
     const span = make("span", "span");
@@ -361,15 +361,15 @@
       make("span", "size", counted(fact(group, SIZE), "document")),
       span,
     );
-    if (asked && !ids[0].toLowerCase().includes(asked)) {
+    if (filter && !ids[0].toLowerCase().includes(filter)) {
       const hit = make("span", "hit");
-      const other = ids.find((each) => each.toLowerCase().includes(asked));
-      hit.append("duplicate: ", shown(other || "", "", asked, SHORT));
+      const other = ids.find((each) => each.toLowerCase().includes(filter));
+      hit.append("duplicate: ", idElement(other || "", "", filter, SHORT));
       summary.append(hit);
     }
     details.append(summary);
     details.addEventListener("toggle", () => {
-      if (details.open && !details.querySelector(".opened")) open(details, group, asked);
+      if (details.open && !details.querySelector(".opened")) open(details, group, filter);
     });
     li.append(details);
     return li;
@@ -387,8 +387,8 @@
   const orders = new Map([["number", numbers]]);
   /** @param {string} name */
   const ordered = (name) => {
-    const known = orders.get(name);
-    if (known) return known;
+    const cached = orders.get(name);
+    if (cached) return cached;
     const keys = Float64Array.from(numbers, KEYS[name]);
     const sorted = numbers.slice().sort((a, b) => keys[a] - keys[b] || a - b);
     orders.set(name, sorted);

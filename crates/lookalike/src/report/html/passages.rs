@@ -154,9 +154,9 @@ fn list(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
 
 /// Writes the documents with the most repeated text, in descending order.
 fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> {
-    let shown = findings.most_repeated(SHOWN).map_err(FindError::into_io)?;
+    let listed = findings.most_repeated(SHOWN).map_err(FindError::into_io)?;
     let mut places: BTreeMap<DocumentNumber, Vec<PassagePlace>> =
-        shown.iter().map(|(document, _)| (*document, Vec::new())).collect();
+        listed.iter().map(|(document, _)| (*document, Vec::new())).collect();
     for row in findings.rows.iter() {
         let place = row?.place;
         if let Some(places) = places.get_mut(&place.document) {
@@ -167,13 +167,13 @@ fn documents(out: &mut dyn Write, findings: &PassageFindings) -> io::Result<()> 
     match findings.rows.documents() {
         0 => out.write_all(b"<p>No document has a repeated passage.</p>\n")?,
         total if total > SHOWN => {
-            let shown = Count(SHOWN as u64);
+            let count = Count(SHOWN as u64);
             let total = Count(total as u64);
-            writeln!(out, "<p>The {shown} with most repeated text of {total}.</p>")?;
+            writeln!(out, "<p>The {count} with most repeated text of {total}.</p>")?;
         }
         _ => {}
     }
-    for (at, (document, id)) in shown.iter().enumerate() {
+    for (at, (document, id)) in listed.iter().enumerate() {
         let text = findings.written_text(*document).map_err(FindError::into_io)?;
         let places = places.get(document).map_or(&[][..], Vec::as_slice);
         marked_document(out, id, &text, places, at == 0)?;
@@ -203,11 +203,11 @@ fn marked_document(
     for (at, passage) in passages.iter().take(NAMED as usize).enumerate() {
         let comma = if at == 0 { "" } else { ", " };
         let number = u64::from(*passage) + 1;
-        let shown = Count(number);
+        let label = Count(number);
         if (*passage as usize) < LISTED {
-            write!(out, "{comma}<a href=\"#p{number}\">passage {shown}</a>")?;
+            write!(out, "{comma}<a href=\"#p{number}\">passage {label}</a>")?;
         } else {
-            write!(out, "{comma}passage {shown}")?;
+            write!(out, "{comma}passage {label}")?;
         }
     }
     if let Some(more) = passages.len().checked_sub(NAMED as usize).filter(|more| *more > 0) {

@@ -213,7 +213,7 @@ fn recall_sentence(page: &Page) -> String {
 fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     let Page { params, audit, .. } = *page;
     let threshold = params.threshold();
-    let asked = params.recall();
+    let requested = params.recall();
     let caveat = params.recall_caveat();
     let bands = params.bands();
     let rows = params.rows();
@@ -223,11 +223,11 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
     figure(
         out,
         "Asked for",
-        &Probability(asked).to_string(),
+        &Probability(requested).to_string(),
         &format!("at least, of the pairs at the threshold of {threshold}"),
     )?;
-    let verdict = if predicted >= asked { "more than asked" } else { "LESS than asked" };
-    let verdict = if predicted.to_bits() == asked.to_bits() { "as asked" } else { verdict };
+    let verdict = if predicted >= requested { "more than asked" } else { "LESS than asked" };
+    let verdict = if predicted.to_bits() == requested.to_bits() { "as asked" } else { verdict };
     match caveat {
         Some(caveat) => figure(out, "Predicted", "no prediction", &caveat.to_string())?,
         None => figure(
@@ -238,7 +238,7 @@ fn banding(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         )?,
     }
     match audit {
-        Some(audit) => measured(out, audit, asked)?,
+        Some(audit) => measured(out, audit, requested)?,
         None => figure(
             out,
             "Measured",
@@ -288,32 +288,32 @@ fn looked_for(audit: &Audit) -> &'static str {
     }
 }
 
-fn measured(out: &mut dyn Write, audit: &Audit, asked: f64) -> io::Result<()> {
+fn measured(out: &mut dyn Write, audit: &Audit, requested: f64) -> io::Result<()> {
     let figures = &audit.overall;
     let interval = audit.overall.interval;
     if figures.documents == 0 {
         return figure(out, "Measured", "nothing", "no document drawn had a similar one");
     }
-    let verdict = if interval.high < asked {
+    let verdict = if interval.high < requested {
         "which is below the requested recall"
-    } else if interval.low >= asked {
+    } else if interval.low >= requested {
         "which reaches the requested recall"
     } else {
         "which agrees with the requested recall"
     };
     let recall = Probability(figures.recall.unwrap_or_default()).to_string();
     if audit.is_known(figures) {
-        let what = format!("of the similar documents of all documents, all compared; {verdict}");
-        return figure(out, "Measured", &recall, &what);
+        let caption = format!("of the similar documents of all documents, all compared; {verdict}");
+        return figure(out, "Measured", &recall, &caption);
     }
-    let what = format!(
+    let caption = format!(
         "of the {}; between {} and {} with a confidence of {}, {verdict}",
         looked_for(audit),
         Probability(interval.low),
         Probability(interval.high),
         Probability(audit.confidence)
     );
-    figure(out, "Measured", &recall, &what)
+    figure(out, "Measured", &recall, &caption)
 }
 
 /// Writes the measurements of an audit, in sentences and by similarity.
@@ -328,12 +328,12 @@ fn measurements(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     )?;
     let recall = Probability(figures.recall.unwrap_or_default());
     if figures.documents == 0 {
-        let nothing: &[u8] = if audit.is_complete() {
+        let message: &[u8] = if audit.is_complete() {
             b" So there is nothing to find.</p>\n"
         } else {
             b" So nothing could be measured.</p>\n"
         };
-        return out.write_all(nothing);
+        return out.write_all(message);
     }
     if audit.is_known(figures) {
         writeln!(
@@ -479,8 +479,8 @@ pub(super) fn parameters(out: &mut dyn Write, page: &Page) -> io::Result<()> {
         )?;
         let times =
             || page.times.iter().map(|(stage, time)| (stage.to_string(), time.as_secs_f64()));
-        let whole = times().map(|(_, seconds)| seconds).sum();
-        for (stage, seconds) in times().chain([("all together".to_owned(), whole)]) {
+        let sum = times().map(|(_, seconds)| seconds).sum();
+        for (stage, seconds) in times().chain([("all together".to_owned(), sum)]) {
             let seconds = Seconds(seconds);
             writeln!(
                 out,
@@ -516,21 +516,21 @@ mod tests {
             },
             ranges: Vec::new(),
         };
-        let shown = |audit: &Audit| {
+        let render = |audit: &Audit| {
             let mut out = Vec::new();
             measured(&mut out, audit, 0.99).unwrap();
             measurements(&mut out, audit).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let html = shown(&audit);
+        let html = render(&audit);
         assert!(html.contains("1 document was drawn") && html.contains("nothing could be"));
         assert!(!html.contains("Of the similar"), "{html}");
         (audit.overall.documents, audit.overall.recall) = (1, Some(0.9));
         for (high, verdict) in [(0.98, "below the requested recall"), (1.0, "agrees with")] {
             audit.overall.interval.high = high;
-            assert!(shown(&audit).contains(verdict));
+            assert!(render(&audit).contains(verdict));
         }
         audit.overall.interval.low = 0.99;
-        assert!(shown(&audit).contains("reaches the requested recall"));
+        assert!(render(&audit).contains("reaches the requested recall"));
     }
 }

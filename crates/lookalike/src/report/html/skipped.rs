@@ -20,7 +20,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let mut kinds: Vec<(String, u64)> = Vec::new();
     let mut listed = Vec::new();
-    let mut others = 0;
+    let mut other_count = 0;
     let mut all = 0u64;
     for each in skipped {
         let each = each?;
@@ -30,7 +30,7 @@ pub(super) fn write(
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, count)) => *count += 1,
             None if room => kinds.push((kind, 1)),
-            None => others += 1,
+            None => other_count += 1,
         }
         if listed.len() < LISTED {
             listed.push(each);
@@ -41,7 +41,7 @@ pub(super) fn write(
         return out.write_all(b"<p>Nothing: every file and record was read.</p>\n</section>\n");
     }
     kinds.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts(out, &kinds, others)?;
+    counts(out, &kinds, other_count)?;
     let more = all - listed.len() as u64;
     list(out, &listed, more)?;
     if more > 0 {
@@ -67,7 +67,7 @@ fn kind(reason: &str) -> String {
     if kind.is_empty() { "other reasons".into() } else { kind }
 }
 
-fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Result<()> {
+fn counts(out: &mut dyn Write, kinds: &[(String, u64)], other_count: u64) -> io::Result<()> {
     out.write_all(
         b"<table><thead><tr><th scope=\"col\">Reason</th><th scope=\"col\" class=\"num\">Files or \
           records</th></tr></thead><tbody>\n",
@@ -80,8 +80,8 @@ fn counts(out: &mut dyn Write, kinds: &[(String, u64)], others: u64) -> io::Resu
     for (kind, count) in kinds {
         row(out, kind, *count)?;
     }
-    if others > 0 {
-        row(out, "further reasons", others)?;
+    if other_count > 0 {
+        row(out, "further reasons", other_count)?;
     }
     out.write_all(b"</tbody></table>\n")
 }
@@ -111,7 +111,7 @@ fn list(out: &mut dyn Write, listed: &[PageSkipped], more: u64) -> io::Result<()
 mod tests {
     use super::*;
 
-    fn shown(count: usize, reason: impl Fn(usize) -> String) -> String {
+    fn render(count: usize, reason: impl Fn(usize) -> String) -> String {
         let each = |at| PageSkipped {
             source: format!("in<{at}>"),
             line: Some(7),
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn skip_kinds_are_counted_and_listed() {
-        let html = shown(1500, |at| match at % 3 {
+        let html = render(1500, |at| match at % 3 {
             0 => "binary: it holds a NUL byte".into(),
             _ => format!("not JSON: expected a value at column {at}"),
         });
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn excess_skip_kinds_are_combined() {
-        let html = shown(80, |at| format!("{}: x", "k".repeat(at + 1)));
+        let html = render(80, |at| format!("{}: x", "k".repeat(at + 1)));
         assert!(html.contains("<th scope=\"row\">further reasons</th>"), "{html}");
-        assert!(shown(0, |_| String::new()).contains("every file and record was read"));
-        assert!(shown(1, |_| String::new()).contains("Show all 1<"));
+        assert!(render(0, |_| String::new()).contains("every file and record was read"));
+        assert!(render(1, |_| String::new()).contains("Show all 1<"));
     }
 }

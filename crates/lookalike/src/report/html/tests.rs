@@ -44,7 +44,7 @@ fn source(name: &str, documents: u64, duplicates: u64) -> SourceCounts {
     SourceCounts { name, documents, bytes, duplicates, duplicate_bytes: 0, reference: false }
 }
 
-fn shown(
+fn render(
     text: &str,
     groups: &[PageGroup],
     skipped: &[PageSkipped],
@@ -60,7 +60,7 @@ fn shown(
         pair_interval: None,
     };
     let range = SimilarityRange { from: 0.8, to: 1.0, figures: overall };
-    let none = Figures { documents: 0, recall: None, ..overall };
+    let no_figures = Figures { documents: 0, recall: None, ..overall };
     let audit = Audit {
         judged_by: JudgedBy::Pairs,
         confidence: 0.95,
@@ -68,7 +68,7 @@ fn shown(
         population: 9_000,
         sampled: 2000,
         overall,
-        ranges: vec![range, SimilarityRange { from: 1.0, to: 1.0, figures: none }],
+        ranges: vec![range, SimilarityRange { from: 1.0, to: 1.0, figures: no_figures }],
     };
     let samples = [sample(text)];
     let parameter = PageParameter { name: "--threshold", value: text.into(), meaning: text.into() };
@@ -127,7 +127,7 @@ fn user_texts_add_no_tags() {
             id: Some(text.into()),
             reason: format!("binary: {text}"),
         };
-        shown(text, &[group(text, text)], &[skipped], &[source(text, 2, 2)])
+        render(text, &[group(text, text)], &[skipped], &[source(text, 2, 2)])
     };
     let hostile = page(HOSTILE);
     let longest = page(&HOSTILE.repeat(200));
@@ -140,7 +140,7 @@ fn user_texts_add_no_tags() {
 #[test]
 fn page_shows_run_statistics() {
     let sources = [source("calm", 100, 50), source("wild", 100, 60)];
-    let html = shown("letters/", &[group("k", "d")], &[], &sources);
+    let html = render("letters/", &[group("k", "d")], &[], &sources);
     tags(&html);
     for text in [
         "<strong>10</strong> of 1,000 documents (1.0 %) are near-duplicates",
@@ -165,13 +165,13 @@ fn page_shows_run_statistics() {
 
 #[test]
 fn page_rendering_is_deterministic() {
-    let page = || shown("a", &[group("k", "d"), group("l", "e")], &[], &[]);
+    let page = || render("a", &[group("k", "d"), group("l", "e")], &[], &[]);
     assert_eq!(page(), page());
 }
 
 #[test]
 fn page_without_findings_is_valid() {
-    let html = shown("a", &[], &[], &[]);
+    let html = render("a", &[], &[], &[]);
     tags(&html);
     assert!(html.contains("id=\"list\"") && !html.contains("Size of the groups"));
 }

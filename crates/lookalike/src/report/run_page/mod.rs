@@ -74,7 +74,7 @@ pub fn write(output: Output, subject: &RunSubject<'_>) -> Result<(), OutputError
     };
     let mut texts = texts.into_iter();
     let mut groups = findings.groups.iter().map(|group| {
-        let mut group = shown(group?, &reasons, measure);
+        let mut group = page_group(group?, &reasons, measure);
         if let Some(GroupTexts { keeper, duplicates, sample }) = texts.next() {
             group.about = Some(keeper);
             for (duplicate, about) in group.duplicates.iter_mut().zip(duplicates) {
@@ -141,7 +141,7 @@ fn millionths(duplicate: &engine::Duplicate, measure: Measure) -> u32 {
     html::millionths(&duplicate.overlap.six_decimals_of(measure)).unwrap_or_default()
 }
 
-fn shown(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
+fn page_group(group: engine::Group, reasons: &Reasons, measure: Measure) -> html::PageGroup {
     let engine::Group { keeper, duplicates } = group;
     let duplicate = |duplicate: engine::Duplicate| html::PageDuplicate {
         about: None,
@@ -176,18 +176,18 @@ fn group_texts(
     folder: Option<&Path>,
 ) -> Result<Vec<GroupTexts>, OutputError> {
     let mut texts = Vec::new();
-    let mut left = DESCRIBED;
+    let mut remaining = DESCRIBED;
     for (at, group) in findings.groups.iter().take(DESCRIBED_GROUPS).enumerate() {
         let engine::Group { keeper, duplicates } = group.map_err(FindError::of_io)?;
         // Reserve one description for this keeper and for every later one.
-        let spare = left.saturating_sub(DESCRIBED_GROUPS - at);
+        let spare = remaining.saturating_sub(DESCRIBED_GROUPS - at);
         let most = spare.min(DESCRIBED_DUPLICATES);
         let described = duplicates
             .iter()
             .take(most)
             .map(|duplicate| about(findings, duplicate.document, folder))
             .collect::<Result<Vec<_>, OutputError>>()?;
-        left -= described.len() + 1;
+        remaining -= described.len() + 1;
         let similarity = |duplicate: &&engine::Duplicate| millionths(duplicate, measure);
         let Some(least) = duplicates.iter().min_by_key(similarity) else { break };
         let pair = ChosenPair {

@@ -13,7 +13,8 @@ fn row(name: &'static str, value: &impl ToString, meaning: impl Into<String>) ->
     PageParameter { name, value: value.to_string(), meaning: meaning.into() }
 }
 
-/// Returns the parameters that affect the results. Threads and memory do not.
+/// Returns the parameters that affect the results, the parameters of the audit, and the digest of
+/// the inputs. Leaves out threads and memory.
 pub(super) fn rows(subject: &RunSubject<'_>) -> Vec<PageParameter> {
     let RunSubject { findings, options, reference, audit, .. } = *subject;
     let params = &options.params;
@@ -54,7 +55,7 @@ fn similar(params: &Params) -> Vec<PageParameter> {
         row(
             "--shingle",
             &shingle(rule),
-            "The units of comparison: runs of that length, at every position",
+            "Documents are compared by their runs of this many words, characters or bytes",
         ),
     ];
     if rule.unit() == Unit::Words {
@@ -86,20 +87,32 @@ fn shingle(rule: &ShingleRule) -> String {
 /// The parameters that find candidates.
 fn found(params: &Params) -> Vec<PageParameter> {
     if params.exact() {
-        return vec![row("--exact", &"yes", "No pair is missed: shared rare shingles find them")];
+        return vec![row(
+            "--exact",
+            &"yes",
+            "No pair is missed: documents that share rare shingles are compared",
+        )];
     }
     vec![
-        row("--recall", &params.recall(), "The least share of the pairs at the threshold to find"),
+        row(
+            "--recall",
+            &params.recall(),
+            "The least predicted share of found pairs, for pairs at the threshold",
+        ),
         row("--scheme", &params.scheme(), "How signatures are made"),
         row("--num-hashes", &params.num_hashes(), "Values in a signature"),
-        row("--bands", &params.bands(), "Parts of a signature; two documents equal in one compare"),
+        row(
+            "--bands",
+            &params.bands(),
+            "Parts of a signature; documents that agree in a part are compared",
+        ),
         row("--rows", &params.rows(), "Values in each of these parts"),
         row("--seed", &params.seed(), "Draws the hash functions"),
     ]
 }
 
-/// Returns the text of an input. Hides the password in the address of a database.
-fn shown(input: &Path) -> String {
+/// Returns the path or address of an input as the page shows it. Hides the password of a database.
+fn input_text(input: &Path) -> String {
     let index = IndexLocation::among_inputs(input);
     index.map_or_else(|| input.display().to_string(), |index| index.shown())
 }
@@ -113,9 +126,13 @@ fn kept(options: &FindOptions, reference: &[PathBuf]) -> Vec<PageParameter> {
     let keep = "Which document of a group is kept; the first rule that distinguishes two decides";
     let mut rows = vec![row("--keep", &options.keep, keep), row("--group", &group, meaning)];
     let documents = "Documents that are always kept and not compared with each other";
-    rows.extend(reference.iter().map(|path| row("--reference", &shown(path), documents)));
+    rows.extend(reference.iter().map(|path| row("--reference", &input_text(path), documents)));
     if let Some(name) = &options.source_field {
-        rows.push(row("--source-field", &name, "Its value is the source that is counted"));
+        rows.push(row(
+            "--source-field",
+            &name,
+            "Documents are counted by the value of this field, their source",
+        ));
     }
     rows
 }
@@ -126,8 +143,8 @@ mod tests {
 
     #[test]
     fn addresses_are_shown_without_password() {
-        assert_eq!(shown(Path::new("old.jsonl")), "old.jsonl");
-        let address = shown(Path::new("postgres://me:secret@db/news"));
+        assert_eq!(input_text(Path::new("old.jsonl")), "old.jsonl");
+        let address = input_text(Path::new("postgres://me:secret@db/news"));
         assert!(address.starts_with("postgres://") && !address.contains("secret"), "{address}");
     }
 }

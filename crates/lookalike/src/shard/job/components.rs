@@ -148,15 +148,15 @@ struct PartWriter {
     file: SectionWriter,
     parts: std::num::NonZeroU32,
     /// Bytes of documents, by part.
-    held: Vec<Vec<u8>>,
-    most_held: usize,
+    buffers: Vec<Vec<u8>>,
+    most_buffered: usize,
 }
 
 impl PartWriter {
     fn new(job: &Job, file: SectionWriter) -> Self {
         let parts = job.plan.parts();
-        let most_held = (HELD_BYTES / parts.get() as usize).max(LEAST_HELD);
-        Self { file, parts, held: vec![Vec::new(); parts.get() as usize], most_held }
+        let most_buffered = (HELD_BYTES / parts.get() as usize).max(LEAST_HELD);
+        Self { file, parts, buffers: vec![Vec::new(); parts.get() as usize], most_buffered }
     }
 
     /// Adds each document of a block, if it is in a component, to the component's part.
@@ -176,20 +176,20 @@ impl PartWriter {
         }
         for (part, rows) in rows_of {
             let source = |of_share| sources.get(of_share).copied().unwrap_or_default();
-            let held = &mut self.held[part as usize];
-            block.select(&rows, source)?.encode(held)?;
-            if held.len() >= self.most_held {
-                self.file.push(SectionKind::Documents, part, held)?;
-                held.clear();
+            let buffer = &mut self.buffers[part as usize];
+            block.select(&rows, source)?.encode(buffer)?;
+            if buffer.len() >= self.most_buffered {
+                self.file.push(SectionKind::Documents, part, buffer)?;
+                buffer.clear();
             }
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<SectionWriter, JobError> {
-        for (part, held) in (0..).zip(&self.held) {
-            if !held.is_empty() {
-                self.file.push(SectionKind::Documents, part, held)?;
+        for (part, buffer) in (0..).zip(&self.buffers) {
+            if !buffer.is_empty() {
+                self.file.push(SectionKind::Documents, part, buffer)?;
             }
         }
         Ok(self.file)

@@ -147,14 +147,14 @@ impl Job {
 
     /// Opens the existing job, if its plan equals the new one.
     fn open_same(folder: &Path, plan: &JobPlan) -> Result<Self, JobError> {
-        let there = Self::open(folder)?;
-        if there.plan == *plan {
-            return Ok(there);
+        let existing = Self::open(folder)?;
+        if existing.plan == *plan {
+            return Ok(existing);
         }
-        let [stored, wanted] = [&there.plan, plan].map(serde_json::to_value);
+        let [stored, requested] = [&existing.plan, plan].map(serde_json::to_value);
         let stored = stored.unwrap_or_default();
-        let wanted = wanted.unwrap_or_default();
-        let differences = differences(&stored, &wanted);
+        let requested = requested.unwrap_or_default();
+        let differences = differences(&stored, &requested);
         Err(JobError::OtherPlan { path: folder.join(PLAN), differences })
     }
 

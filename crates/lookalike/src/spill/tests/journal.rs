@@ -50,19 +50,19 @@ fn torn_journal_ends_are_truncated() {
     let (parent, path, bytes) = written();
     let ends = ends(&bytes);
     for torn in 0..=bytes.len() {
-        let whole = ends.iter().filter(|&&end| end <= torn).count();
+        let complete = ends.iter().filter(|&&end| end <= torn).count();
         // Without and with trailing zeros, which a system may append.
         for zeros in [0, 5] {
-            let mut left = bytes[..torn].to_vec();
-            left.resize(torn + zeros, 0);
-            fs::write(&path, left).unwrap();
+            let mut content = bytes[..torn].to_vec();
+            content.resize(torn + zeros, 0);
+            fs::write(&path, content).unwrap();
             let (journal, found) = open(parent.path()).unwrap();
-            assert_eq!(found, steps()[..whole], "{torn} bytes, {zeros} zeros");
+            assert_eq!(found, steps()[..complete], "{torn} bytes, {zeros} zeros");
             journal.append(&Step::Sorted(99)).unwrap();
             drop(journal);
             let (_, found) = open(parent.path()).unwrap();
-            assert_eq!(found[..whole], steps()[..whole]);
-            assert_eq!(found[whole..], [Step::Sorted(99)]);
+            assert_eq!(found[..complete], steps()[..complete]);
+            assert_eq!(found[complete..], [Step::Sorted(99)]);
         }
     }
 }

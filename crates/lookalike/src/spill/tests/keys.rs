@@ -35,10 +35,10 @@ proptest! {
         prop_assert!(reader.is_empty());
         for end in 0..record.len() {
             let mut reader = FieldReader::new(&record[..end]);
-            let whole = reader.u64().is_some() && reader.u32().is_some()
+            let is_complete = reader.u64().is_some() && reader.u32().is_some()
                 && reader.bytes().is_some() && reader.str().is_some()
                 && reader.overlap().is_some();
-            prop_assert!(!whole, "{} of {} bytes", end, record.len());
+            prop_assert!(!is_complete, "{} of {} bytes", end, record.len());
         }
     }
 

@@ -16,7 +16,7 @@ fn filled<T: LogValue>(
 ) -> (SpillLog<T>, Vec<std::ops::Range<u64>>) {
     let mut log = SpillLog::scratch(temp, "values", share);
     let ranges = appends.iter().map(|values| log.append(values.clone()).unwrap()).collect();
-    assert!(log.held() <= share);
+    assert!(log.held_bytes() <= share);
     (log, ranges)
 }
 
@@ -120,7 +120,7 @@ fn stored_log_resumes_at_journal_length() {
     };
     let mut log = open(0).unwrap();
     log.append(vec![1, 2, 3]).unwrap();
-    assert_eq!(log.held(), 0, "all is written at once");
+    assert_eq!(log.held_bytes(), 0, "all is written at once");
     log.sync().unwrap();
     log.append(vec![4, 5]).unwrap();
     drop(log);
@@ -139,7 +139,7 @@ fn scratch_logs_have_no_name() {
     let parent = tempfile::tempdir().unwrap();
     let temp = Arc::new(TempSpace::resumable(parent.path(), "x", &json!({})).unwrap());
     let (log, _) = filled(&temp, &[vec![1u64; 100]], 0);
-    assert_eq!(log.held(), 0);
+    assert_eq!(log.held_bytes(), 0);
     let folder = parent.path().join("lookalike-x.run");
     let mut names: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -90,12 +90,12 @@ pub(crate) fn reported(findings: &Findings) -> Pairs {
 /// Returns the texts of a set of JSONL documents by id, or `None` if the sets are missing.
 pub(crate) fn documents(set: &str) -> Option<BTreeMap<String, String>> {
     let file = File::open(document_sets()?.join(set).join("docs.jsonl.gz")).unwrap();
-    let one = |line: std::io::Result<String>| {
+    let parse = |line: std::io::Result<String>| {
         let document: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
         let [id, text] = ["id", "text"].map(|name| document[name].as_str().unwrap().to_owned());
         (id, text)
     };
-    Some(BufReader::new(GzDecoder::new(file)).lines().map(one).collect())
+    Some(BufReader::new(GzDecoder::new(file)).lines().map(parse).collect())
 }
 
 /// Returns the shingle rule of a truth file by its name.
@@ -135,13 +135,13 @@ pub(crate) fn known(set: &str) -> Vec<Known> {
 
 /// Articles, one per line.
 fn mccormick(folder: &Path) -> Vec<Known> {
-    let one = |size: &str, rule: &str| Known {
+    let known = |size: &str, rule: &str| Known {
         name: format!("mccormick {size} {rule}"),
         file: format!("exact_{size}.{rule}.csv"),
         format: Some(Format::Lines),
         ..Known::new(folder, rule, &format!("articles_{size}.train"))
     };
-    ["100", "1000", "2500"].iter().flat_map(|n| [one(n, "w3"), one(n, "w5")]).collect()
+    ["100", "1000", "2500"].iter().flat_map(|n| [known(n, "w3"), known(n, "w5")]).collect()
 }
 
 /// A folder of original web pages.

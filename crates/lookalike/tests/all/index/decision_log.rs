@@ -140,23 +140,23 @@ fn compacting_keeps_groups_and_agreement() {
         let index = index();
         let mut draw = |from: &[&'static str]| from[random.below(from.len() as u64) as usize];
         for _ in 0..30 {
-            let (who, one) = (draw(&["ann", "bob", "eve"]), draw(&["a", "b", "c"]));
+            let (who, id) = (draw(&["ann", "bob", "eve"]), draw(&["a", "b", "c"]));
             let judgment = draw(&["duplicate", "not_duplicate", "undecided", "keep_all", "keep"]);
             let documents = match judgment {
-                "keep" => one.to_owned(),
-                "undecided" if draw(&["x", "y"]) == "x" => one.to_owned(),
-                _ => format!("{one} {}", if one == "d" { "a" } else { "d" }),
+                "keep" => id.to_owned(),
+                "undecided" if draw(&["x", "y"]) == "x" => id.to_owned(),
+                _ => format!("{id} {}", if id == "d" { "a" } else { "d" }),
             };
             add(&index, &[&format!("{who} 1000 {judgment} {documents}")]).unwrap();
         }
         let before = meaning(&index);
-        let done = decisions::compact_log(&index).unwrap();
+        let compacted = decisions::compact_log(&index).unwrap();
         assert_eq!(meaning(&index), before);
-        assert_eq!(done.left, decisions::of_index(&index, 0).unwrap().len() as u64);
+        assert_eq!(compacted.left, decisions::of_index(&index, 0).unwrap().len() as u64);
         assert_eq!(decisions::compact_log(&index).unwrap().removed, 0);
         // The numbering continues.
         assert_eq!(add(&index, &["ann 1000 keep a"]).unwrap().last, 31);
-        removed += done.removed;
+        removed += compacted.removed;
     }
     assert!(removed > 200 * 10, "{removed}");
 }

@@ -155,8 +155,8 @@ fn batches_count_like_one_run() {
             assert_eq!(recorded, (documents.len() - expected.len()) as u64);
             // Adding the same batches again changes nothing.
             for part in parts.iter().filter(|part| !part.is_empty()) {
-                let again = place.add(part);
-                assert_eq!((again.added, again.duplicates), (0, 0));
+                let repeated = place.add(part);
+                assert_eq!((repeated.added, repeated.duplicates), (0, 0));
             }
             assert_eq!(groups(&place.index()), found);
         }

@@ -265,8 +265,8 @@ fn existing_ids_are_kept_or_replaced() {
         let mut next = |documents: &[(&str, &str)], existing| {
             how.existing = existing;
             let records = collection(folder.path(), "x.jsonl", &lines(documents), &[]);
-            let done = add(&index, &records, &how, &NoProgress).unwrap();
-            (done.added, done.replaced, done.existing)
+            let counts = add(&index, &records, &how, &NoProgress).unwrap();
+            (counts.added, counts.replaced, counts.existing)
         };
         assert_eq!(next(&[("a", "1"), ("b", "2")], Existing::Refuse), (2, 0, 0));
         assert_eq!(next(&[("b", "3"), ("c", "4"), ("c", "5")], Existing::Keep), (1, 0, 2));
@@ -274,11 +274,11 @@ fn existing_ids_are_kept_or_replaced() {
         let texts = stored(&index).into_iter().map(|(id, _, text)| (id, text.unwrap()));
         let texts: Vec<String> = texts.map(|(id, text)| id + &text).collect();
         assert_eq!(texts, ["b2", "c4", "a6", "d8"]);
-        let gone = remove(&index, ["b", "nobody", "a"]).unwrap();
-        assert_eq!((gone.removed, gone.absent), (2, vec!["nobody".to_owned()]));
+        let counts = remove(&index, ["b", "nobody", "a"]).unwrap();
+        assert_eq!((counts.removed, counts.absent), (2, vec!["nobody".to_owned()]));
         let records = collection(folder.path(), "y.jsonl", &lines(&[("c", ""), ("e", "")]), &[]);
-        let gone = remove_inputs(&index, &records, &NoProgress).unwrap();
-        assert_eq!((gone.removed, gone.absent), (1, vec!["e".to_owned()]));
+        let counts = remove_inputs(&index, &records, &NoProgress).unwrap();
+        assert_eq!((counts.removed, counts.absent), (1, vec!["e".to_owned()]));
         assert_eq!(stored(&index).len(), 1);
     }
 }
@@ -328,9 +328,9 @@ fn decisions_are_read_from_any_number() {
         let index = create(*kept, folder.path(), &ParamsBuilder::default(), StoredContent::Texts);
         put(&index, &[("a", "one text of a few words"), ("b", "another")]);
         let lines: Vec<String> = (0..300).map(|n| judged("a", &format!("x{n}"))).collect();
-        let given = decisions::read(lines.join("\n").as_bytes(), Path::new("given")).unwrap();
+        let judgments = decisions::read(lines.join("\n").as_bytes(), Path::new("given")).unwrap();
         let (now, kept_all) = ("2026-01-01T00:00:00Z", UnknownDocuments::Keep);
-        let added = decisions::add_to_index(&index, given, now, kept_all).unwrap();
+        let added = decisions::add_to_index(&index, judgments, now, kept_all).unwrap();
         assert_eq!((added.added, added.unknown, added.last), (300, 300, 300), "{kept:?}");
         for after in [0, 1, 127, 128, 129, 256, 299, 300, 400] {
             let found = decisions::of_index(&index, after).unwrap();

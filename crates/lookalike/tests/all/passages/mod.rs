@@ -273,9 +273,9 @@ proptest! {
         let options = PassageOptions::new(least, TokenRule::Words, Case::Fold).unwrap();
         let options = options.with_keep(KeepPolicy::new(vec![KeepRule::First]));
         let collection = Collection::open(&[path], &ReadOptions::default()).unwrap();
-        let again = PassageCuts::find(&collection, &options, &COPIES, &NoProgress).unwrap();
-        prop_assert_eq!(again.sources.iter().map(|source| source.cut_words).sum::<u64>(), 0);
-        prop_assert_eq!(again.rounds, 1);
+        let second = PassageCuts::find(&collection, &options, &COPIES, &NoProgress).unwrap();
+        prop_assert_eq!(second.sources.iter().map(|source| source.cut_words).sum::<u64>(), 0);
+        prop_assert_eq!(second.rounds, 1);
     }
 }
 

@@ -166,7 +166,7 @@ impl<'a> OutgoingLines<'a> {
             }
             let why = line["detail"].as_str().unwrap_or_default().to_owned();
             if !options.skip_bad {
-                let place = shown(&source, at);
+                let place = place_text(&source, at);
                 return Err(CommandError::Data(format!(
                     "{place}: {why}; --skip-bad leaves out such documents"
                 )));
@@ -189,7 +189,7 @@ fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> Co
     let body = &answer.body;
     let place = place_of(body, places).filter(|_| body["code"] == "bad-line");
     let Some((source, at, id)) = place else { return service.problem(answer) };
-    let place = shown(source, *at);
+    let place = place_text(source, *at);
     if body["line_code"] == "id-taken" {
         return id_taken(&place, id);
     }
@@ -200,6 +200,6 @@ fn problem(service: &ServiceClient, places: &[LinePlace], answer: &Answer) -> Co
     ))
 }
 
-fn shown(source: &str, line: Option<u64>) -> String {
+fn place_text(source: &str, line: Option<u64>) -> String {
     line.map_or_else(|| source.to_owned(), |line| format!("{source}:{line}"))
 }

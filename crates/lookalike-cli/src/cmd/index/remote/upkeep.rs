@@ -46,8 +46,8 @@ fn run(service: &ServiceClient, job: &Value) -> Result<Value, CommandError> {
 
 /// Compacts the index of a service.
 pub(in super::super) fn compact(service: &ServiceClient, is_json: bool) -> CommandResult {
-    let done = run(service, &json!({ "job": "compact" }))?;
-    let number = |name| service.number(&done, name);
+    let answer = run(service, &json!({ "job": "compact" }))?;
+    let number = |name| service.number(&answer, name);
     let documents = number("documents")?;
     let before = number("bytes_before")?;
     let after = number("bytes_after")?;
@@ -72,9 +72,9 @@ pub(in super::super) fn check(
     is_json: bool,
 ) -> CommandResult {
     let job = if repair { "repair" } else { "check" };
-    let done = run(service, &json!({ "job": job }))?;
-    let problems = service.list(&done, "problems")?;
-    let total = service.number(&done, "problems_total")?;
+    let answer = run(service, &json!({ "job": job }))?;
+    let problems = service.list(&answer, "problems")?;
+    let total = service.number(&answer, "problems_total")?;
     if is_json {
         let value = json!({
             "index": service.address(), "problems": problems, "problems_total": total,
