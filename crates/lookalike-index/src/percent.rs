@@ -17,7 +17,7 @@ pub enum PercentError {
 impl Display for PercentError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Incomplete => "has a % that two hexadecimal digits do not follow: write % as %25",
+            Self::Incomplete => "has a % without two hexadecimal digits after it: write % as %25",
             Self::NotUtf8 => "is not UTF-8: encode the bytes of its UTF-8 form as %XX",
         })
     }
@@ -25,8 +25,8 @@ impl Display for PercentError {
 
 impl std::error::Error for PercentError {}
 
-/// Decodes a text. A `+` stands for itself. The crate `percent-encoding` decodes any text and keeps
-/// a `%` without digits, so that a mistake would result in another id or name.
+/// Decodes a text. A `+` stands for itself. Rejects a `%` without digits: the crate
+/// `percent-encoding` would keep it, and a typing error would become another id.
 ///
 /// # Errors
 /// [`PercentError::Incomplete`] for an incomplete `%`, otherwise [`PercentError::NotUtf8`].

@@ -81,8 +81,7 @@ fn read_on(rest: &mut RemainingArrays, arrays: &mut Vec<FFI_ArrowArray>) -> PyRe
     Ok(true)
 }
 
-/// Reads the data of an object one batch at a time. A batch replaces the previous one after it is
-/// read.
+/// Reads the data of an object one batch at a time. Each batch replaces the previous batch.
 pub(crate) struct Batches {
     columns: ImportedTable,
     rest: RemainingArrays,
@@ -192,10 +191,10 @@ fn next_array(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray
 #[pyfunction]
 pub(crate) fn stream_columns(stream: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     let pointer = capsule_pointer::<FFI_ArrowArrayStream>(stream, "__arrow_c_stream__", STREAM)?;
-    // SAFETY: as in `stream`. The stream is written back below.
+    // SAFETY: as in the function `stream` above. The stream is written back below.
     let mut moved = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let schema = stream.py().detach(|| schema(&mut moved));
-    // SAFETY: the place contains a released stream, which needs no release.
+    // SAFETY: `from_raw` left an empty stream at the pointer. Overwriting it leaks nothing.
     unsafe { pointer.as_ptr().write(moved) };
     let schema = schema.map_err(|text| producer_error(&text))?;
     c_data::names(&schema).map_err(|reason| unreadable(&reason))
@@ -413,7 +412,7 @@ fn array_of_rows(
     let data = unsafe { from_ffi_and_data_type(array, nested::plain(kind)) };
     let data = data.map_err(|error| error.to_string())?;
     if nested::is_nested(kind) {
-        // Slicing a nested array does not check the lengths of its parts again.
+        // Slicing a nested array trusts the lengths of its parts.
         data.validate().map_err(|error| error.to_string())?;
     }
     let array = make_array(data).slice(start, count);

@@ -7,7 +7,7 @@ use super::open_index::Handle;
 use crate::call::without_unwind;
 use crate::error::{DocumentError, DocumentTypeError, OptionError};
 use crate::error::{index_error, with_message};
-use crate::input::text::PARTS;
+use crate::input::text::COLUMN_SEPARATOR;
 use lookalike::find::MAX_THREADS;
 use lookalike::index::{
     AddCounts, AddOptions, DocumentBatch, Existing, FeedError, InterruptedAdd, NewDocument,
@@ -270,7 +270,7 @@ impl IteratorRows {
             (Some(last), false) => {
                 values.push(last);
                 let parts: Vec<&str> = values.iter().map(|text| &**text).collect();
-                PyBackedStr::try_from(PyString::new(py, &parts.join(PARTS)))?
+                PyBackedStr::try_from(PyString::new(py, &parts.join(COLUMN_SEPARATOR)))?
             }
         };
         let mut members = self.common.clone();

@@ -7,7 +7,7 @@ use crate::arrow::array_chunks::ArrayChunks;
 use crate::arrow::capsule::{Batches, ImportedTable};
 use crate::call::without_unwind;
 use crate::error::{DocumentError, DocumentTypeError};
-use crate::input::text::{self, PARTS, SharedText, TextRows};
+use crate::input::text::{self, COLUMN_SEPARATOR, SharedText, TextRows};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use lookalike::index::{DocumentBatch, NewDocument};
@@ -264,7 +264,7 @@ impl TableBatch {
             return Err(DocumentError::new_err(text));
         }
         let parts: Vec<&str> = parts.iter().map(Word::as_ref).collect();
-        Ok(Word::Here(parts.join(PARTS)))
+        Ok(Word::Here(parts.join(COLUMN_SEPARATOR)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Collects the documents of an iterable that the caller does not keep. The caller adds them in
+//! Collects the documents of an iterable that can be read only once. The caller adds them in
 //! parts. This module writes texts to a temporary file and keeps ids and fields in memory.
 
 use crate::arrow::array_chunks::ArrayChunks;
@@ -153,8 +153,8 @@ fn refuse_lengths(
 }
 
 impl SpooledColumns {
-    /// Stores the description of further rows. Keeps `are_tokens` if it is already true. If all
-    /// earlier texts were missing, only the new rows show whether texts are lists of tokens.
+    /// Stores the description of further rows. Missing texts do not show whether texts are lists of
+    /// tokens, so `are_tokens` may become true later, and stays true.
     fn describe(&mut self, rows: ColumnDescription) {
         let are_tokens = self.description.are_tokens || rows.are_tokens;
         self.description = ColumnDescription { are_tokens, ..rows };
@@ -290,7 +290,7 @@ impl PackedTexts {
         for row in 0..texts.len() {
             match texts.bytes(row).map(str::from_utf8).transpose() {
                 Ok(text) => self.0.push(text),
-                // A `str` is always UTF-8.
+                // `TextRows::of_python` has rejected everything else.
                 Err(error) => return Err(DocumentTypeError::new_err(error.to_string())),
             }
         }

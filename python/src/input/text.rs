@@ -20,7 +20,7 @@ use pyo3::types::{PyFloat, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// The separator between the texts of two columns.
-pub(crate) const PARTS: &str = "\n\n";
+pub(crate) const COLUMN_SEPARATOR: &str = "\n\n";
 
 /// Texts by row. Some rows may have no text.
 pub(crate) struct TextRows {
@@ -156,7 +156,7 @@ impl TextRows {
         Err(at_row(DocumentError::new_err(text), py, row))
     }
 
-    /// Stores texts that this value owns. `None` is a row without a text.
+    /// Takes ownership of texts. `None` is a row without a text.
     pub(crate) fn of_owned(texts: impl Iterator<Item = Option<Box<[u8]>>>) -> Self {
         let mut slices = Vec::new();
         let mut owners = Vec::new();
@@ -173,7 +173,7 @@ impl TextRows {
         let rows = columns.iter().map(Self::len).min().unwrap_or(0);
         Self::of_owned((0..rows).map(|row| {
             let parts: Vec<&[u8]> = columns.iter().filter_map(|column| column.bytes(row)).collect();
-            (!parts.is_empty()).then(|| parts.join(PARTS.as_bytes()).into_boxed_slice())
+            (!parts.is_empty()).then(|| parts.join(COLUMN_SEPARATOR.as_bytes()).into_boxed_slice())
         }))
     }
 
@@ -287,7 +287,7 @@ fn of_dictionary(array: &dyn Array, slices: &mut Vec<Slice>) -> Result<(), Strin
 
 /// The message for a key without a value.
 pub(crate) fn no_key(values: usize) -> String {
-    format!("its key is none of the {values} of the dictionary")
+    format!("its key is outside the dictionary, which has {values} values")
 }
 
 /// Returns the index of a row's value in the dictionary, or `usize::MAX` for an invalid key.
@@ -323,7 +323,7 @@ where
     let place = |row: usize| (*offsets.get(row)?).try_into().ok();
     let ends = place(row).zip(place(row + 1));
     let bytes = ends.and_then(|(start, end)| array.value_data().get(start..end));
-    bytes.map(Slice::of).ok_or("its offsets leave the data")
+    bytes.map(Slice::of).ok_or("its offsets point outside the data")
 }
 
 fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> {
@@ -338,7 +338,7 @@ fn in_views(array: &StringViewArray, row: usize) -> Result<Slice, &'static str> 
     let offset = (*view >> 96) as usize;
     let data = array.data_buffers().get(buffer);
     let bytes = data.and_then(|data| data.get(offset..offset.checked_add(length)?));
-    bytes.map(Slice::of).ok_or("its view leaves the data")
+    bytes.map(Slice::of).ok_or("its view points outside the data")
 }
 
 fn wrong_type(label: &str, got: &DataType) -> PyErr {

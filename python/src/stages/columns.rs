@@ -14,7 +14,7 @@ use lookalike::shard::PartBlock;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The kind of a row with a block. `keys`, `connect`, `merge_forests`, `stars` and the stages of
+/// The content of the column `rows`. `keys`, `connect`, `merge_forests`, `stars` and the stages of
 /// counters return such rows.
 #[derive(Clone, Copy)]
 pub(super) enum BlockKind {
@@ -24,7 +24,7 @@ pub(super) enum BlockKind {
     Edges,
     /// A block of identities.
     Identities,
-    /// Encoded counters of shingles instead of a block.
+    /// Encoded counters of shingles.
     Counters,
 }
 

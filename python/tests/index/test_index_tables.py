@@ -482,16 +482,19 @@ def numbers(*values: int, size: int = 4) -> bytes:
 
 DAMAGED = {
     "not UTF-8": (raw(TEXTS, 2, None, numbers(0, 1, 2), b"a\xff"), "its byte 0 is not UTF-8"),
-    "offsets": (raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab"), "its offsets leave the data"),
+    "offsets": (
+        raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab"),
+        "its offsets point outside the data",
+    ),
     "keys": (
         pa.DictionaryArray.from_arrays(pa.array([0, 3]), pa.array(["a"]), safe=False),
-        "its key is none of the 1",
+        "its key is outside the dictionary, which has 1",
     ),
     "values of a dictionary": (
         pa.DictionaryArray.from_arrays(
             pa.array([0, 1]), raw(TEXTS, 3, None, numbers(0, 1, -7, 2), b"ab")
         ),
-        "its offsets leave the data",
+        "its offsets point outside the data",
     ),
     "lists": (raw(pa.list_(INTS), 2, None, numbers(0, 2, 2), children=[pa.array([1, 2])]), ""),
     "lists that leave": (

@@ -37,7 +37,7 @@ Examples:
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct CompareArgs {
-    /// The first text: a file, also .gz or .zst, a document in a file by its id (a.zip/x.txt), or -
+    /// The first text: a file (plain, .gz or .zst), a document inside a file (a.zip/x.txt), or -
     /// for standard input
     a: PathBuf,
 
@@ -48,7 +48,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     no_diff: bool,
 
-    /// Show all differences in full, not the first hundred with long ones shortened
+    /// Show all differences in full; by default, the first hundred, and long ones shortened
     #[arg(long)]
     all: bool,
 
@@ -79,7 +79,7 @@ pub(crate) struct CompareArgs {
 
 /// Compares and prints.
 pub(crate) fn run(args: &CompareArgs, worker: WorkerOption<'_>) -> CommandResult {
-    args.parameters.refuse_auto("two texts are compared without bands; leave it out")?;
+    args.parameters.refuse_auto("compare does not search; leave it out")?;
     let params = Params::new(
         &args.parameters.builder(args.shingle.rule(args.normalization.normalization())?),
     )?;
@@ -176,11 +176,10 @@ fn read(path: &Path, args: &CompareArgs, worker: WorkerOption<'_>) -> Result<Str
         return Ok(text.0);
     }
     Err(CommandError::Usage(format!(
-        "{} holds {} documents; compare takes two texts: name one of them by its id, as \
-         `lookalike find {}` prints it",
+        "{} contains {} documents, and compare needs one: add the name of a document, as in \
+         a.zip/x.txt",
         path.display(),
-        text.1,
-        path.display()
+        text.1
     )))
 }
 
@@ -247,7 +246,8 @@ fn write_differences(
     writeln!(out)?;
     let same_words = same_words(&found.places);
     if found.places.words == 0 {
-        // Both counts are zero only if the search was cut short, which a message below says.
+        // `words` and `same_words` are both zero only if the search was cut short. The last message
+        // reports that.
         if let Some(same_words) = same_words {
             let key = if layout.marks { "(-A-)(+B+)" } else { "dim: A, then B" };
             writeln!(out, "No word differs; {same_words}  {}\n", Quiet(key))?;
@@ -279,7 +279,7 @@ fn write_differences(
         writeln!(
             out,
             "\nThe texts are long and unlike: the search for the fewest differences was cut short, \
-             so stretches they share may be shown as different. The figures above are exact."
+             so shared stretches may be shown and counted as different. The similarity is exact."
         )?;
     }
     Ok(())
@@ -289,9 +289,9 @@ fn write_differences(
 /// correct, but longer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Columns of a line of differences outside a terminal, and the maximum on a terminal. Longer lines
-/// are hard to read.
+/// Columns of a line of differences outside a terminal.
 const WIDTH: usize = 80;
+/// Maximum on a terminal: longer lines are hard to read.
 const WIDEST: usize = 100;
 
 fn width(is_terminal: bool) -> usize {

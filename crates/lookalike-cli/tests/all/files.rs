@@ -172,7 +172,7 @@ fn named_files_without_text_are_errors() {
     assert!(message.contains("encrypted"), "{message}");
     place.file("z.zip", file("office/plain.zip"));
     let message = place.run(&["compare", "z.zip", "b.docx"]).fails(2);
-    assert!(message.contains("documents; compare takes two texts"), "{message}");
+    assert!(message.contains("documents, and compare needs one"), "{message}");
 }
 
 #[test]

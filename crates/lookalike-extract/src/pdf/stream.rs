@@ -20,7 +20,7 @@ pub(super) fn inflate(
         Ok(content) => content,
         Err(Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. })) => {
             tracker.charge_bytes(bytes_left.saturating_add(1))?;
-            return Err(ExtractError::damaged("a stream above all limits"));
+            return Err(ExtractError::damaged("a stream exceeds the limit of decompressed bytes"));
         }
         Err(error) => return Err(ExtractError::damaged(format!("a stream: {error}"))),
     };

@@ -1,5 +1,5 @@
 //! Tests that every backend must pass. A [`Place`] gives access to a backend. The macro `suite`
-//! makes one test of each function below.
+//! makes one test of each function that it lists.
 #![allow(
     dead_code,
     unused_imports,
@@ -144,6 +144,7 @@ pub fn unnumbered(mut records: Vec<IndexRecord>) -> Vec<IndexRecord> {
 
 /// Returns the ids of the existing documents among the candidates of these keys.
 pub fn candidates(snapshot: &mut dyn Snapshot, keys: &[u64]) -> Vec<String> {
+    // The backend must clear the buffer.
     let mut numbers = vec![DocumentNumber(7)];
     snapshot.candidates(keys, &mut numbers).unwrap();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "ascending, each once");

@@ -25,7 +25,7 @@ use std::path::Path;
 /// A document that was read.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {
-    /// Its id, unique among the documents of a side once ids are checked.
+    /// Its id. After the check of ids, no other document of the side has it.
     pub id: &'a str,
     /// Its text. Empty if [`shingled`](Self::shingled) is set.
     pub text: &'a str,
@@ -42,7 +42,8 @@ pub struct Document<'a> {
     pub about: Option<&'a lookalike_extract::Fields>,
     /// The part of the input from which it was created.
     pub raw: Raw<'a>,
-    /// The bytes from which it was read; `None` for documents of tables, of an index and in memory.
+    /// The bytes from which it was read; `None` for documents of Parquet files,
+    /// of an index and in memory.
     pub contents: Option<DocumentContents<'a>>,
     /// The document that contains this one, if units are compared.
     pub parent: Option<UnitParent<'a>>,
@@ -178,7 +179,8 @@ pub trait DocumentSink {
     fn skipped(&mut self, skipped: SkippedItem) -> Result<(), Self::Error>;
 
     /// Called for a file that does not fit in memory. If it returns true, reading continues with
-    /// the next file. Otherwise, reading fails with [`ReadError::OverMemory`].
+    /// the next file. Otherwise, reading fails with [`ReadError::OverMemory`]. `read_within_limit`
+    /// also calls it for records, and ignores the result.
     fn over_memory(&mut self, _size: &RecordSize) -> bool {
         false
     }
@@ -188,7 +190,8 @@ pub trait DocumentSink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Raw<'a> {
     /// A record without the line feed, byte for byte as in the decompressed input (in UTF-8 if the
-    /// input has another encoding). The whole text if a stream is one text.
+    /// input has another encoding). For a stream that is read as one text, the whole
+    /// stream.
     Record(&'a [u8]),
     /// A whole file.
     File(&'a Path),

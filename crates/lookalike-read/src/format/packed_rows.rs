@@ -1,4 +1,4 @@
-//! Rows of a table without text lines, packed as bytes in a block.
+//! Rows of a Parquet file, packed as bytes in a block.
 //!
 //! A row consists of the values of its columns: the id (unless ids are row numbers), the text, the
 //! extra fields. A value consists of its length in four little-endian bytes and its bytes; null is
@@ -17,7 +17,7 @@ const NULL: u32 = u32::MAX;
 pub(crate) struct PackedRowsFormat;
 
 impl RecordFormat for PackedRowsFormat {
-    /// Row groups need not be divided: each block has whole rows.
+    /// Returns the whole block, because the reader of row groups packs only whole rows.
     fn cut(&self, bytes: &[u8]) -> RecordBoundary {
         RecordBoundary { whole: bytes.len(), unclosed: false, records: 0 }
     }
@@ -58,7 +58,7 @@ impl RecordFormat for PackedRowsFormat {
     }
 }
 
-/// Appends a value. It must be shorter than 4 GiB.
+/// Appends a value. It must be shorter than 2³² − 1 bytes.
 #[cfg(feature = "parquet")]
 pub(crate) fn push(bytes: &mut Vec<u8>, value: Option<&[u8]>) {
     let length = value.map_or(NULL, |value| value.len() as u32);
@@ -119,7 +119,7 @@ fn document<'a>(row: &'a [u8], options: &ReadOptions) -> Result<RecordDocument<'
     }
 }
 
-/// Sets the extra values of a row with a document. Invalid UTF-8 makes the row bad.
+/// Sets the extra values of a row whose document is valid. Invalid UTF-8 makes the row bad.
 fn set_extra(
     row: &[u8],
     id: Option<&str>,

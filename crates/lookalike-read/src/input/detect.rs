@@ -34,9 +34,9 @@ const SNIFFED_STREAM_BYTES: u64 = 256 << 10;
 /// One side of a comparison: the documents to compare, or the references.
 #[derive(Clone, Copy)]
 pub enum Side<'a> {
-    /// Files, folders and `-`.
+    /// Files, folders, pipes and `-`. For references also indexes, by folder or database address.
     Paths(&'a [PathBuf]),
-    /// Documents in memory, each a source of its own.
+    /// Collections of documents in memory. Each collection becomes one source.
     InMemory(&'a [InMemoryDocuments]),
     /// The documents of an index.
     Index(&'a IndexLocation),
@@ -200,7 +200,7 @@ impl Opener<'_> {
             let file = File::open(path).map_err(failed)?;
             return self.stream(path, display_name, Box::new(file));
         }
-        if !self.is_unread(path, None) {
+        if !self.claim(path, None) {
             return Ok(());
         }
         let (by_name, stem) = Compression::of_name(&display_name);
@@ -249,7 +249,7 @@ impl Opener<'_> {
         }
     }
 
-    /// Returns a file, or its files if it is an archive that can be read at any position.
+    /// Returns the members of a ZIP archive, or any other file itself.
     fn files(
         &mut self,
         path: PathBuf,
@@ -291,8 +291,8 @@ impl Opener<'_> {
         }
     }
 
-    /// Adds a file or stream of records. Lists a table that cannot be read if it was found in a
-    /// folder or bad records are skipped.
+    /// Adds a file or stream of records. An unreadable table is listed if it was found in a folder,
+    /// or if bad records are skipped. Otherwise, it is an error.
     fn push_records(
         &mut self,
         info: &Arc<SourceInfo>,
@@ -337,8 +337,8 @@ impl Opener<'_> {
         }
         let compression = Compression::of_magic(&head);
         let format = if let Some(format) = self.options.format {
-            // The kind of a file is detected from its bytes. A stream cannot be read twice, so it
-            // is one text.
+            // `Format::File` would read the input twice to detect its kind. A stream is therefore
+            // read as one text.
             if format == Format::File { Format::Text } else { format }
         } else {
             let (head, restored) = peek(stream, SNIFFED_STREAM_BYTES).map_err(failed)?;
@@ -391,7 +391,7 @@ impl Opener<'_> {
         let mut texts = Vec::new();
         let mut records = Vec::new();
         for found in listing.files {
-            if !self.is_unread(&found.path, Some(found.is_link)) {
+            if !self.claim(&found.path, Some(found.is_link)) {
                 continue;
             }
             let stamp = found.stamp;
@@ -428,9 +428,9 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Whether a file is read as part of this side. Lists the file otherwise, because an earlier
-    /// input or a reference is the same file.
-    fn is_unread(&mut self, path: &Path, is_link: Option<bool>) -> bool {
+    /// Marks a file as reached. Returns false and lists the file if an earlier input or a reference
+    /// is the same file.
+    fn claim(&mut self, path: &Path, is_link: Option<bool>) -> bool {
         if !self.is_reference && self.references.contains(path, is_link) {
             self.list(path, SkipReason::IsReference);
             return false;
@@ -447,9 +447,9 @@ impl Opener<'_> {
         self.opened.listed.push(SkippedItem::whole(name_of(path), reason));
     }
 
-    /// Determines how a file of a folder is read; `None` if it cannot be read and is listed. Only
-    /// files whose names promise records are opened. The kind of other files is detected when they
-    /// are read.
+    /// Determines how a file of a folder is read; `None` if it cannot be read and is listed.
+    /// Without a requested format, opens only files whose names promise records. The kind of other
+    /// files is detected when they are read.
     fn found_format(
         &mut self,
         found: &FolderFile,

@@ -1,10 +1,10 @@
 //! Computes the exact confidence interval of a probability from successes and trials.
 //!
 //! Clopper and Pearson (*The use of confidence or fiducial limits illustrated in the case of the
-//! binomial*, 1934): the interval contains every p for which both tails have a probability of at
-//! least (1 − confidence) / 2: the observed number of successes or more, and the observed number or
-//! fewer. It covers the true value at least as often as stated, for any number of trials and any
-//! probability. It is exact, not an approximation.
+//! binomial*, 1934): the tails are the observed number of successes or more, and the observed
+//! number or fewer. The interval contains every p for which both tails have a probability of at
+//! least (1 − confidence) / 2. It covers the true value at least as often as stated, for any number
+//! of trials and any probability. It is exact, not an approximation.
 
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub fn clopper_pearson(successes: u64, trials: u64, confidence: f64) -> Interval
 }
 
 /// Returns the number of trials for an interval no wider than `width`, if the share of successes
-/// remains the same. `None` without trials, or if 10¹⁰ trials do not suffice.
+/// remains the same. `None` without trials, or if 2³³ trials do not suffice.
 pub fn trials_for_width(successes: u64, trials: u64, confidence: f64, width: f64) -> Option<u64> {
     const MOST: u64 = 10_000_000_000;
     let share = (trials > 0).then(|| successes as f64 / trials as f64)?;
@@ -135,8 +135,7 @@ mod tests {
         (a - b).abs() <= error
     }
 
-    /// Expected values: quantiles of beta distributions, computed as roots of binomial tails by
-    /// mpmath with 30 digits.
+    /// Expected values: the roots of the binomial tails, computed by mpmath with 30 digits.
     #[test]
     fn known_intervals() {
         for (k, n, confidence, low, high) in [
@@ -181,7 +180,7 @@ mod tests {
         /// The tails at the ends of the interval, summed term by term, have the requested
         /// probability.
         #[test]
-        fn the_ends_have_their_tails(n in 1u64..400, share in 0.0f64..=1.0, c in 0.5f64..0.999) {
+        fn ends_reach_tail_probability(n in 1u64..400, share in 0.0f64..=1.0, c in 0.5f64..0.999) {
             let k = (share * n as f64).round() as u64;
             let Interval { low, high } = clopper_pearson(k, n, c);
             let sum = |p: f64, range: std::ops::RangeInclusive<u64>| -> f64 {

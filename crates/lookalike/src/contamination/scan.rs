@@ -1,4 +1,4 @@
-//! Finds the runs of items in the documents of the corpus.
+//! Finds the runs of words that benchmark items share with documents of the corpus.
 
 use super::benchmark::{BenchmarkItems, ItemWords};
 use super::item_index::{ItemIndex, run_length};
@@ -21,9 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct CorpusScan {
     /// The matches by item, document and position; none if the options omit them.
     pub(super) matches: SortedRecords,
-    /// The documents that contain runs of items, by source and id. Each is stored with its sets.
+    /// The documents that contain runs of items, by source and id. Each is stored with the numbers
+    /// of its sets of item texts.
     pub(super) with_runs: SortedRecords,
-    /// For each class, whether a document has a run of the class.
+    /// For each class of equal runs, true if a document contains the run.
     pub(super) is_found: Vec<bool>,
     /// The number of documents read.
     pub(super) documents: u64,
@@ -161,7 +162,7 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// Adds the matches of a document with these sets to the sorter.
+    /// Compares a document with the items in these sets, and adds the matches to the sorter.
     fn matches(
         &self,
         document: &Document<'_>,
@@ -267,8 +268,8 @@ struct MatchedRun {
 }
 
 impl ItemRuns<'_> {
-    /// Returns the matches in ascending order of the item's words. They contain all words in runs
-    /// that the document also has.
+    /// Returns the matches in ascending order of the item's words. Together, they
+    /// cover every word of the item that belongs to a shared run.
     fn matched(&self, item: &ComparedWords, document: &ComparedWords) -> Vec<MatchedRun> {
         let mut found = Vec::new();
         let mut at = 0;

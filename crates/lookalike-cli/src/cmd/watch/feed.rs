@@ -52,7 +52,7 @@ impl MatchFeed {
         let title = escaped(&self.title);
         let mut text = format!(
             "{BEGIN}<title>Matches in {title}</title>\n<id>{}</id>\n<updated>{time}</updated>\n",
-            urn(&[&self.title])
+            tag_uri(&[&self.title])
         );
         self.entries.iter().for_each(|entry| text.push_str(entry));
         text.push_str("</feed>\n");
@@ -81,7 +81,7 @@ fn entry(found: &Resemblance) -> String {
     for (id, similarity) in &found.matches {
         let _ = writeln!(list, "{} {similarity}", escaped(id));
     }
-    let id = urn(&[&found.id, &found.time]);
+    let id = tag_uri(&[&found.id, &found.time]);
     let Resemblance { time, .. } = found;
     format!(
         "{ENTRY}<title>{}</title><id>{id}</id><updated>{time}</updated>\
@@ -91,16 +91,16 @@ fn entry(found: &Resemblance) -> String {
 }
 
 /// Returns a name that depends only on the parts.
-fn urn(parts: &[&str]) -> String {
+fn tag_uri(parts: &[&str]) -> String {
     let hash = lookalike::store::original::original_hash(parts.join("\0").as_bytes());
-    let mut urn = "tag:lookalike.invalid,2026:".to_owned();
+    let mut uri = "tag:lookalike.invalid,2026:".to_owned();
     for byte in &hash[..16] {
-        let _ = write!(urn, "{byte:02x}");
+        let _ = write!(uri, "{byte:02x}");
     }
-    urn
+    uri
 }
 
-/// Escapes a text for XML 1.0, which does not permit control characters.
+/// Escapes a text for XML 1.0. Replaces control characters, most of which XML 1.0 forbids.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

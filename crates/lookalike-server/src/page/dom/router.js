@@ -32,7 +32,7 @@ export const address = (view, params = {}) => {
 };
 
 /**
- * @param {string} name of a view that was started
+ * @param {string} name of a registered view
  * @returns {View}
  */
 const viewOf = (name) => {
@@ -127,8 +127,8 @@ export const reshow = (name) => {
 };
 
 /**
- * Gives the current view a new address, which is added to the history. The caller shows the
- * content. Aborts the earlier requests of the view.
+ * Sets the address of the current view. Adds it to the history, unless the address was empty or
+ * equal. The caller shows the content. Aborts the earlier requests of the view.
  * @param {string} to an address of the current view
  */
 export const shownAt = (to) => {

@@ -75,8 +75,8 @@ const NEAREST = 3;
 
 /**
  * Sends a query and builds the elements of its answer. If nothing was found, adds the nearest
- * documents. For a text, if the index stores texts, adds the form for known passages, which
- * searches at once if nothing was found.
+ * documents. If the index stores texts, a text query also gets the form for known passages. The
+ * form searches immediately if the query found nothing.
  * @param {Query} body
  * @param {string|undefined} id of the queried document; undefined for a text
  * @param {AbortSignal} signal
@@ -84,25 +84,25 @@ const NEAREST = 3;
  */
 const found = async (body, id, signal) => {
   /** @param {Query} query */
-  const query = (query) =>
+  const send = (query) =>
     request("POST", "v1/query", { body: { ...query, beginning: BEGINNING }, signal });
-  const [answer, texts] = await Promise.all([query(body), hasTexts()]);
+  const [answer, texts] = await Promise.all([send(body), hasTexts()]);
   const isNothing = answer.found === 0 && answer.shingles !== 0;
   const nodes = matches(answer, id);
   if (isNothing && answer.nearest === undefined) {
     const nearestQuery = { ...body, threshold: undefined, top: undefined, nearest: NEAREST };
-    nodes.push(...nearest(await query(nearestQuery), id));
+    nodes.push(...nearest(await send(nearestQuery), id));
   }
   if (typeof body.text === "string" && texts) nodes.push(passages(body.text, isNothing));
   return { status: summary(answer), nodes };
 };
 
 /**
- * Sends a query and shows the result, below the report on the file that the text is from.
+ * Sends a query and shows its result below `file`.
  * @param {Query} body
  * @param {AbortSignal} signal
  * @param {string} [id] of the queried document; omitted for a text
- * @param {Shown} file the report on the file
+ * @param {Shown} file the status and notes about the file that contains the text
  * @returns {Promise<Shown|null>} null if the page no longer needs it
  */
 const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
@@ -129,7 +129,7 @@ const ask = async (body, signal, id, file = { status: "", nodes: [] }) => {
 
 /**
  * Searches the text of the text field or of the long file.
- * @param {Shown} [read] the report on the file
+ * @param {Shown} [read] the status and notes about the file that contains the text
  */
 const askText = async (read) => {
   const content = text();
@@ -210,7 +210,8 @@ const takeText = (name, content) => {
 };
 
 /**
- * Lists the parts of a file that the server could not read, and counts those that it omitted.
+ * Lists the unreadable parts of a file. Adds the number of parts that the server left out of the
+ * answer.
  * @param {FileTexts} read
  */
 const unread = ({ failed, further }) => {
@@ -243,8 +244,8 @@ const choices = (name, read) => {
 };
 
 /**
- * Reads a chosen or dropped file and searches its text. Removes the earlier text, even if the file
- * cannot be read.
+ * Reads a chosen or dropped file. Searches its text, or lists the texts if there are several.
+ * Removes the earlier text, even if the file cannot be read.
  * @param {File} chosen
  * @returns {Promise<void>}
  */

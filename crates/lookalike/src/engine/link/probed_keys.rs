@@ -1,9 +1,9 @@
-//! The keys that documents probe in one part of the shingles, and the documents that have these
-//! keys.
+//! Finds which documents contain the keys that other documents probe, in one part of the shingle
+//! log.
 //!
 //! ```text
 //! probing entries, sorted ─ index → first entry of a key, Bloom filter
-//! shingles of the part ─ filter ─ find → (entry, document) ─ place → documents by key
+//! shingles of the part ─ filter ─ first → (entry, document) ─ each_bucket → documents by key
 //! ```
 
 use crate::engine::ids::DocumentNumber;
@@ -16,7 +16,8 @@ const LOG2_FILTER_BITS: u32 = 5;
 /// The probed keys of a part, by the places of their shingles in the part.
 #[derive(Default)]
 pub(crate) struct ProbedKeys {
-    /// Packed values: the place of a key, a mark, a document that probes it. Sorted.
+    /// Packed values, sorted: the place of a key, the mark of `document_values`, and a document
+    /// that probes the key.
     entries: Vec<u64>,
     /// The first entry of each range of places, and the end of the last range. All ranges have the
     /// same width. Keys are uniform, so a range has about one entry.
@@ -103,7 +104,8 @@ impl ProbedKeys {
         &mut self,
         mut take: impl FnMut(&[u64], &[DocumentNumber]) -> Result<(), E>,
     ) -> Result<(), E> {
-        // The documents of the key whose first entry is i end at ends[i].
+        // A counting sort: `ends[i]` is first the start of the documents of the key whose first
+        // entry is i. The second loop moves it to their end.
         let mut ends = vec![0u32; self.entries.len() + 1];
         for (first, _) in &self.found {
             ends[*first as usize + 1] += 1;
@@ -156,14 +158,16 @@ mod tests {
         let mut entries: Vec<u64> = (0..keys).map(|i| pack(place(), i as u8, i)).collect();
         entries.sort_unstable();
         let mut values: Vec<u32> = (0..shingles).map(|_| place()).collect();
-        let mut having: BTreeMap<u32, BTreeSet<DocumentNumber>> = BTreeMap::new();
-        // Every third document is excluded, and each has its shingle twice.
+        let mut documents_by_place: BTreeMap<u32, BTreeSet<DocumentNumber>> = BTreeMap::new();
+        // Every third document is excluded. `add_documents` is called twice, so each document has
+        // its shingle twice.
         for (number, value) in (0..).zip(&values).filter(|(number, _)| number % 3 != 0) {
-            having.entry(*value).or_default().insert(DocumentNumber(number));
+            documents_by_place.entry(*value).or_default().insert(DocumentNumber(number));
         }
         let mut expected = Vec::new();
         for own in entries.chunk_by(|a, b| super::place(*a) == super::place(*b)) {
-            let documents = having.get(&super::place(own[0])).filter(|all| all.len() > 1);
+            let documents =
+                documents_by_place.get(&super::place(own[0])).filter(|all| all.len() > 1);
             let documents = documents.map(|all| all.iter().copied().collect::<Vec<_>>());
             expected.extend(documents.map(|documents| (own.to_vec(), documents)));
         }

@@ -63,7 +63,7 @@
   const count = starts[starts.length - 1];
 
   const number = new Intl.NumberFormat("en-US");
-  /** @type {(n: number, thing: string) => string} */
+  /** @type {(n: number, noun: string) => string} */
   const counted = (n, noun) => `${number.format(n)} ${noun}${n === 1 ? "" : "s"}`;
   /** @param {number} millionths */
   const six = (millionths) => (millionths / 1e6).toFixed(6);
@@ -278,7 +278,7 @@
     }
     body.append(rows);
   };
-  /** @type {(details: HTMLElement, group: number, asked: string) => void} */
+  /** @type {(details: HTMLElement, group: number, filter: string) => void} */
   const open = (details, group, filter) => {
     /** @type {string[]} */
     const ids = line("ids", group);

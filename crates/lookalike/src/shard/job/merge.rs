@@ -26,7 +26,7 @@ pub(super) struct ComponentNotes {
 
 impl Job {
     /// Runs a task of the stage `merge`: joins the forests of some parts to one. Takes 4 bytes of
-    /// memory per document of these parts, and 256 MiB for sorting. Sorts with a temporary file in
+    /// memory per document of these parts, and 192 MiB for sorting. Sorts with a temporary file in
     /// the folder of `options`.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub struct JobPlan {
     /// The arguments with which the caller can open the same collection with the same options.
     arguments: Vec<String>,
     ids_by_file: bool,
-    /// Whether keys are rare shingles, which are counted first.
+    /// Whether the job first counts shingles, because its keys are rare shingles.
     counted: bool,
     parts: NonZeroU32,
     shares: Vec<Vec<LaneRange>>,
@@ -95,7 +95,7 @@ impl JobPlan {
         self.parts
     }
 
-    /// The inputs of a task of the stage `keys`.
+    /// The inputs of a task of the stage `count` or `keys`.
     pub(super) fn share(&self, task: u32) -> &[LaneRange] {
         self.shares.get(task as usize).map_or(&[], Vec::as_slice)
     }
@@ -106,8 +106,9 @@ impl Job {
     /// an existing plan if it is equal.
     ///
     /// # Errors
-    /// [`JobError::OtherPlan`] if another plan exists, [`JobError::Unsupported`] for estimates and
-    /// for leaving out repeated ids; errors of writing, and
+    /// [`JobError::OtherPlan`] if another plan exists, the errors of [`open`](Self::open) for an
+    /// existing plan, [`JobError::Unsupported`] for estimates and for leaving out repeated ids;
+    /// errors of writing, and
     /// [`ReadError::NotAgain`](crate::read::ReadError::NotAgain) for streams.
     pub fn create(
         folder: &Path,
@@ -161,7 +162,8 @@ impl Job {
     /// Opens the job in a folder.
     ///
     /// # Errors
-    /// [`JobError::NoPlan`], [`JobError::Version`], [`JobError::File`].
+    /// [`JobError::NoPlan`], [`JobError::Version`], [`JobError::File`], and [`JobError::Find`] if
+    /// the plan cannot be read.
     pub fn open(folder: &Path) -> Result<Self, JobError> {
         let path = folder.join(PLAN);
         let text = match std::fs::read(&path) {
@@ -173,7 +175,7 @@ impl Job {
         };
         let damaged = |error: serde_json::Error| JobError::File {
             path: path.clone(),
-            problem: format!("a plan was expected, {error}"),
+            problem: format!("not the plan of a job: {error}"),
         };
         let versions: PlanVersions = serde_json::from_slice(&text).map_err(damaged)?;
         let expected = env!("CARGO_PKG_VERSION");
