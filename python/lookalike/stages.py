@@ -5,28 +5,28 @@ They read and return Arrow batches, and import no cluster software. The result o
 depends only on its arguments, so a failed task can run again. The stages, in order, with their
 rows:
 
-    plan                                     once
-    count     documents  → counters          if Plan.is_counted; then total
-    keys      documents  → blocks            a task for each piece of the collection
-    connect   blocks     → edges, identities a task for each part (rows with equal part)
-    merge     edges      → edges             16 parts to a task, until one task is left
-    stars     edges      → edges             instead of merge, if one task cannot hold all
-                                             edges: rounds of three steps, a task for each part
-    label     edges and identities → nodes of components       a task for each part
-    decide    documents of components → members, pairs, notes  whole components to a task, sorted
-                                             (decide_unsorted: in any order)
+    plan                                     Once.
+    count     documents  → counters          If Plan.is_counted. Then total.
+    keys      documents  → blocks            A task for each piece of the collection.
+    connect   blocks     → edges, identities A task for each part (rows with equal part).
+    merge     edges      → edges             16 parts to a task, until one task is left.
+    stars     edges      → edges             Instead of merge, if one task cannot hold all
+                                             edges. Rounds of three steps, a task for each part.
+    label     edges and identities → nodes of components       A task for each part.
+    decide    documents of components → members, pairs, notes  Whole components to a task, sorted.
+                                             decide_unsorted: in any order.
     group_lines, pair_lines   sorted rows → the bytes of the reports
 
 If a component is too large for a task, its documents receive other keys: their rarest shingles. If
 these keys do not divide the component into parts that fit, its documents are decided in rounds
 over the keep order:
 
-    count     documents  → counters          a task for each piece
-    total     counters   → their sums        one task
-    keys      documents  → blocks            with counters; then connect, merge and label
-    places    documents  → places in the keep order            a task for each piece
-    decide    the first documents in the keep order            one task; finds their keepers
-    match     other documents and keepers → duplicates, pairs  a task for each piece
+    count     documents  → counters          A task for each piece.
+    total     counters   → their sums        One task.
+    keys      documents  → blocks            With counters. Then connect, merge and label.
+    places    documents  → places in the keep order            A task for each piece.
+    decide    the first documents in the keep order            One task. Finds their keepers.
+    match     other documents and keepers → duplicates, pairs  A task for each piece.
 
 The last two stages are repeated until all documents are decided. ``docs/reference/stages.md``
 specifies the rows. ``lookalike.spark`` and ``lookalike.ray`` run the stages.
