@@ -300,7 +300,7 @@ fn the_page_shows_texts_as_texts() {
 }
 
 #[test]
-fn repeated_corpus_lines_scale_linearly() {
+fn repeated_corpus_lines_are_one_match() {
     let folder = tempfile::tempdir().unwrap();
     let line = "this line of fourteen words is repeated again and again in one document only\n";
     let corpus = [line.repeat(70_000)];
@@ -349,7 +349,7 @@ fn counts_do_not_require_listed_matches() {
 
 /// If memory grew with the square of the number of equal texts, the matches would take 80 GB.
 #[test]
-fn equal_texts_scale_linearly() {
+fn equal_texts_contaminate_all_items() {
     let folder = tempfile::tempdir().unwrap();
     let texts = vec![
         "fourteen words that are the same on each line of both files, ever".to_owned();
