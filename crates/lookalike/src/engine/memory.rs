@@ -30,9 +30,9 @@ const THREAD_BYTES: u64 = 10 * MIB;
 /// Bytes held permanently for each document: its state, its place in the forest of candidates, and
 /// its weight there.
 const DOCUMENT_BYTES: u64 = 10;
-/// Bytes held permanently for each document in exact runs: its number in the log of shingles, and
-/// its number of shingles.
-const LOGGED_BYTES: u64 = 8;
+/// Bytes held permanently for each document in exact runs: its number in the log of shingles, its
+/// number of shingles, and the rest of its prefix. Each thread needs another byte.
+const LOGGED_BYTES: u64 = 12;
 /// Bytes held permanently for each block: the place of its columns, and its place in the input.
 const BLOCK_BYTES: u64 = 400;
 /// The minimum memory of the stages, besides long records.
@@ -184,7 +184,7 @@ impl Budget {
     }
 
     fn document_bytes(&self) -> u64 {
-        DOCUMENT_BYTES + if self.logs_shingles { LOGGED_BYTES } else { 0 }
+        DOCUMENT_BYTES + if self.logs_shingles { LOGGED_BYTES + self.threads } else { 0 }
     }
 
     /// Returns the budget with the memory that long records need.

@@ -12,6 +12,12 @@ use std::sync::Arc;
 const MOST_GATHERED: usize = 1024;
 const LEAST_GATHERED: usize = 128;
 
+/// The most values that are added at a time.
+const MOST_PUSHED: usize = 2;
+
+/// Bytes of a part's line. Each thread first adds values to lines, which fit in the cache.
+const LINE_BYTES: usize = 256;
+
 /// The values of all parts.
 pub(crate) struct PartLog<T> {
     growing: Mutex<GrowingParts<T>>,
@@ -34,7 +40,10 @@ enum Chunk<T> {
     Stored(Range<u64>),
 }
 
-impl<T: LogValue> PartLog<T> {
+impl<T: LogValue + Default> PartLog<T> {
+    /// The number of slots of a line.
+    const LINE: usize = LINE_BYTES / size_of::<T>();
+
     /// Creates empty parts. Values beyond `share` bytes go to a file in `temp`. The buffers of
     /// writers count as part of `share`.
     pub(crate) fn new(
@@ -58,11 +67,13 @@ impl<T: LogValue> PartLog<T> {
     pub(crate) fn writer(&self) -> PartLogWriter<'_, T> {
         let mut growing = self.growing.lock();
         let parts = growing.chunks.len();
-        let reserved = growing.room.min(parts * self.gathered * size_of::<T>());
+        let reserved = growing.room.min(parts * (self.gathered * size_of::<T>() + LINE_BYTES));
         growing.room -= reserved;
         PartLogWriter {
             log: self,
             reserved,
+            lines: vec![T::default(); parts * Self::LINE],
+            lengths: vec![0; parts],
             gathered: std::iter::repeat_with(Vec::new).take(parts).collect(),
         }
     }
@@ -77,14 +88,17 @@ impl<T: LogValue> PartLog<T> {
 /// The values that one thread gathers, by part.
 pub(crate) struct PartLogWriter<'a, T> {
     log: &'a PartLog<T>,
-    /// Bytes of the share for `gathered`.
+    /// Bytes of the share for `lines` and `gathered`.
     reserved: usize,
+    /// The last values of each part: [`PartLog::LINE`] slots, of which `lengths` are in use.
+    lines: Vec<T>,
+    lengths: Vec<u16>,
     gathered: Vec<Vec<T>>,
 }
 
-impl<T: LogValue> PartLogWriter<'_, T> {
-    /// Adds values to a part. [`CompleteParts::each`] passes all of them in the same slice. Returns
-    /// true if the next values of this part begin a new slice.
+impl<T: LogValue + Default> PartLogWriter<'_, T> {
+    /// Adds at most [`MOST_PUSHED`] values to a part. [`CompleteParts::each`] passes them in the
+    /// same slice. Returns true if the next values of this part begin a new slice.
     ///
     /// # Errors
     /// [`SpillError::TempDir`] and [`SpillError::Io`] if the values cannot be written.
@@ -94,24 +108,35 @@ impl<T: LogValue> PartLogWriter<'_, T> {
         part: usize,
         values: [T; N],
     ) -> Result<bool, SpillError> {
-        let gathered = &mut self.gathered[part];
-        // In contrast to `extend_from_slice`, this calls no function.
-        for value in values {
-            gathered.push(value);
+        const { assert!(N <= MOST_PUSHED) };
+        let length = &mut self.lengths[part];
+        let start = part * PartLog::<T>::LINE + usize::from(*length);
+        // In contrast to `copy_from_slice`, this calls no function.
+        for (slot, value) in self.lines[start..start + N].iter_mut().zip(values) {
+            *slot = value;
         }
-        if gathered.len() < self.log.gathered {
+        *length += N as u16;
+        if usize::from(*length) + MOST_PUSHED <= PartLog::<T>::LINE {
             return Ok(false);
         }
-        self.flush(part)?;
-        Ok(true)
+        self.gather(part)
     }
 
-    #[cold]
-    fn flush(&mut self, part: usize) -> Result<(), SpillError> {
+    /// Empties the line of a part. Returns true if the next values of this part begin a new slice.
+    #[inline(never)]
+    fn gather(&mut self, part: usize) -> Result<bool, SpillError> {
+        let line = &self.lines[part * PartLog::<T>::LINE..][..usize::from(self.lengths[part])];
+        let gathered = &mut self.gathered[part];
+        gathered.extend_from_slice(line);
+        self.lengths[part] = 0;
+        if gathered.len() + PartLog::<T>::LINE <= self.log.gathered {
+            return Ok(false);
+        }
         // A part that filled up once probably fills up again: reserve the memory at once.
-        let next = Vec::with_capacity(self.log.gathered + 1);
-        let values = std::mem::replace(&mut self.gathered[part], next);
-        self.add(part, values)
+        let next = Vec::with_capacity(self.log.gathered);
+        let values = std::mem::replace(gathered, next);
+        self.add(part, values)?;
+        Ok(true)
     }
 
     fn add(&self, part: usize, values: Vec<T>) -> Result<(), SpillError> {
@@ -132,6 +157,9 @@ impl<T: LogValue> PartLogWriter<'_, T> {
     /// # Errors
     /// As for [`push`](Self::push).
     pub(crate) fn finish(mut self) -> Result<(), SpillError> {
+        for part in 0..self.lengths.len() {
+            self.gather(part)?;
+        }
         // The values leave the buffers, so the reserved bytes are free for them.
         self.log.growing.lock().room += self.reserved;
         let gathered = std::mem::take(&mut self.gathered);
@@ -180,6 +208,25 @@ impl<T: LogValue> CompleteParts<T> {
             match chunk {
                 Chunk::Held(values) => take(values),
                 Chunk::Stored(range) => take(&self.log.range(range.clone())?),
+            }
+            Ok(())
+        })
+    }
+
+    /// Like [`each`](Self::each), but `take` may change the slices that are in memory. Changes of
+    /// others have no effect.
+    ///
+    /// # Errors
+    /// As for [`each`](Self::each).
+    pub(crate) fn each_mut(
+        &self,
+        part: usize,
+        mut take: impl FnMut(&mut Vec<T>),
+    ) -> Result<(), SpillError> {
+        self.chunks[part].lock().iter_mut().try_for_each(|chunk| {
+            match chunk {
+                Chunk::Held(values) => take(values),
+                Chunk::Stored(range) => take(&mut self.log.range(range.clone())?.into_owned()),
             }
             Ok(())
         })

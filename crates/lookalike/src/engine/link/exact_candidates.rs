@@ -15,7 +15,8 @@
 //! with it (the ℓ-prefix scheme: Wang, Li, Feng, *Can we beat the prefix filtering?*, 2012).
 //!
 //! ```text
-//! DocumentShingles, by part ─ count → shingles that occur more than once, by group of documents
+//! DocumentShingles, by part ─ count → rests of prefixes
+//!   ─ count → shingles that occur more than once, by group of documents
 //!   ─ rarest of each document → probing keys, by part
 //!   ─ Jaccard: equal keys → lists
 //!   ─ containment: DocumentShingles with the same key → lists, or meetings by group of documents
@@ -28,6 +29,7 @@ use crate::engine::link::bucket_lists::{BucketLists, DocumentLists};
 use crate::engine::link::document_values::{
     DocumentParts, DocumentValues, mark, pack, place, rest,
 };
+use crate::engine::link::prefix_rests::PrefixRests;
 use crate::engine::link::probed_keys::ProbedKeys;
 use crate::engine::link::ranges::{KeyRange, KeyRanges};
 use crate::engine::memory::Budget;
@@ -135,9 +137,44 @@ impl ExactCandidates<'_> {
         self.documents.state(document) == DocumentState::PLAIN
     }
 
-    /// Counts all shingles. Logs, by document, the shingles that occur more than once, each with
-    /// its count and the upper half of its hash.
+    /// Removes the shingles that occur once. Returns the rests of the prefixes.
+    fn rests(&self, progress: &dyn Progress) -> Result<PrefixRests, FindError> {
+        let threshold = self.options.params.threshold();
+        let length = |document| match self.is_plain(document) {
+            true => prefix::prefix_length(self.shingles.count(document), threshold) as u32,
+            false => 0,
+        };
+        let rests = PrefixRests::new(self.shingles.documents().map(length));
+        let counter = Counter::default();
+        on_threads::<_, FindError>(self.options.threads, |stop| {
+            let mut counters = self.shingles.counters();
+            let mut singles = rests.counter();
+            while let Some(part) =
+                counter.next(self.shingles.parts()).filter(|_| !stop.is_requested())
+            {
+                // The caller may cancel the run.
+                progress.advance(0)?;
+                self.shingles.count_part(part, &mut counters)?;
+                self.shingles.retain(part, |upper, number| {
+                    let is_single = counters.get(key(upper)) == 1;
+                    singles.add(number, is_single);
+                    !is_single
+                })?;
+            }
+            singles.finish();
+            Ok(())
+        })?;
+        Ok(rests)
+    }
+
+    /// Logs, by document, the shingles that occur more than once, each with its count and the upper
+    /// half of its hash. Documents without a rest of their prefix are left out.
+    ///
+    /// For Jaccard, they are not counted either: their prefixes meet no other, and the order of the
+    /// shingles remains the same for all documents.
     fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<u64>, FindError> {
+        let rests = self.rests(progress)?;
+        let is_jaccard = self.options.params.measure() == Measure::Jaccard;
         let share = self.budget.shared_shingles(self.options.params.measure());
         let log = self.document_log("shared", share + self.shingles.room());
         let counter = Counter::default();
@@ -148,29 +185,31 @@ impl ExactCandidates<'_> {
             while let Some(part) =
                 counter.next(self.shingles.parts()).filter(|_| !stop.is_requested())
             {
-                // The caller may cancel the run.
                 progress.advance(0)?;
+                if is_jaccard {
+                    self.shingles.retain(part, |_, number| rests.is_left(number))?;
+                }
                 self.shingles.count_part(part, &mut counters)?;
                 let mut added = Ok(());
                 self.shingles.each(part, |shingles| {
-                    // Many shingles occur once, at unpredictable places, so a branch for each would
-                    // often be mispredicted.
+                    // Which shingles are needed is unpredictable, so a branch for each would often
+                    // be mispredicted.
                     let mut count = 0;
                     counted.resize(shingles.len().max(counted.len()), (0, 0, 0));
                     shingles.for_each(|upper, number| {
                         let uses = counters.get(key(upper));
                         counted[count] = (uses, upper, number);
-                        count += usize::from(uses != 1);
+                        count += usize::from(uses != 1) & usize::from(rests.is_left(number));
                     });
                     for &(uses, upper, number) in &counted[..count] {
-                        let document = self.shingles.document(number);
-                        if self.is_plain(document) && added.is_ok() {
+                        if added.is_ok() {
+                            let document = self.shingles.document(number);
                             added = self.push(&mut writer, document, uses, upper);
                         }
                     }
                 })?;
                 added?;
-                if self.options.params.measure() == Measure::Jaccard {
+                if is_jaccard {
                     // Only containment needs the shingles again.
                     self.shingles.clear(part);
                 }
@@ -233,8 +272,8 @@ impl ExactCandidates<'_> {
             return;
         }
         let prefix = length - singles;
-        shared.sort_unstable();
-        let rarest = shared.chunk_by(|a, b| a == b).map(|repeats| repeats[0]);
+        let rarest = sort_least(shared, prefix + MORE_KEYS);
+        let rarest = rarest.chunk_by(|a, b| a == b).map(|repeats| repeats[0]);
         if params.measure() == Measure::Jaccard {
             let probed = prefix::short_prefix_length(count, params.threshold());
             keys.extend(rarest.take(prefix).enumerate().map(|(i, shingle)| {
@@ -418,6 +457,21 @@ impl ExactCandidates<'_> {
         })?;
         Ok(())
     }
+}
+
+/// Returns at least the `count` least different values, sorted.
+fn sort_least(values: &mut [u64], count: usize) -> &[u64] {
+    let mut end = count;
+    while end < values.len() {
+        let (least, ..) = values.select_nth_unstable(end);
+        least.sort_unstable();
+        if least.chunk_by(|a, b| a == b).count() >= count {
+            return &values[..end];
+        }
+        end *= 2;
+    }
+    values.sort_unstable();
+    values
 }
 
 /// The documents of keys.

@@ -8,5 +8,6 @@ pub(crate) mod exact_candidates;
 pub(crate) mod excluded_documents;
 pub(crate) mod identity;
 pub(crate) mod judged_documents;
+pub(crate) mod prefix_rests;
 pub(crate) mod probed_keys;
 pub(crate) mod ranges;

@@ -242,10 +242,21 @@ impl DocumentShingles {
         self.counts[document] as usize
     }
 
+    /// The documents in the order of their temporary numbers.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = DocumentNumber> {
+        self.numbers.iter().copied()
+    }
+
+    /// The index of a temporary number in [`documents`](Self::documents).
+    #[inline]
+    pub(crate) fn index(number: u32) -> usize {
+        number.wrapping_sub(FIRST) as usize
+    }
+
     /// The document with a temporary number.
     pub(crate) fn document(&self, number: u32) -> DocumentNumber {
         // If another process has altered a temporary file, no document may have this number.
-        let document = self.numbers.get(number.wrapping_sub(FIRST) as usize);
+        let document = self.numbers.get(Self::index(number));
         document.copied().unwrap_or_default()
     }
 
@@ -264,6 +275,47 @@ impl DocumentShingles {
     /// Removes the shingles of a part, and releases their memory.
     pub(crate) fn clear(&self, part: usize) {
         self.parts.clear(part);
+    }
+
+    /// Removes the shingles of a part for which `keep` returns false, as far as they are in memory.
+    /// `keep` takes the same arguments as `take` of [`EncodedShingles::for_each`].
+    ///
+    /// # Errors
+    /// As for [`each`](Self::each).
+    pub(crate) fn retain(
+        &self,
+        part: usize,
+        mut keep: impl FnMut(u32, u32) -> bool,
+    ) -> Result<(), SpillError> {
+        let top = (part as u32) << PLACE_BITS;
+        self.parts.each_mut(part, |values| {
+            // The values are read at `next` and written at `end`.
+            let (mut next, mut end) = (0, 0);
+            let (mut number, mut last) = (NONE, NONE);
+            while let Some(&value) = values.get(next) {
+                next += 1;
+                number = match value & ESCAPE {
+                    ESCAPE => {
+                        next += 1;
+                        values.get(next - 1).copied().unwrap_or(NONE)
+                    }
+                    difference => number.wrapping_add(difference),
+                };
+                let is_kept = keep(top | value >> LOG2_PARTS, number);
+                let difference = number.wrapping_sub(last);
+                if difference < ESCAPE {
+                    // Which shingles are kept is unpredictable, so this does not branch.
+                    values[end] = value & !ESCAPE | difference;
+                    end += usize::from(is_kept);
+                } else if is_kept {
+                    values[end] = value | ESCAPE;
+                    values[end + 1] = number;
+                    end += 2;
+                }
+                last = if is_kept { number } else { last };
+            }
+            values.truncate(end);
+        })
     }
 
     /// Creates the counters for [`count_part`](Self::count_part), which each thread uses for one
@@ -338,19 +390,47 @@ mod tests {
         (shingles, expected)
     }
 
+    fn all(shingles: &DocumentShingles) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        for part in 0..shingles.parts() {
+            let take = |some: EncodedShingles<'_>| {
+                some.for_each(|upper, number| found.push((upper, number)));
+            };
+            shingles.each(part, take).unwrap();
+        }
+        found.sort_unstable();
+        found
+    }
+
     #[test]
     fn shingles_are_read_with_their_documents() {
         for share in [0, 40_000, usize::MAX] {
             let (shingles, expected) = logged(share);
-            let mut found = Vec::new();
-            for part in 0..shingles.parts() {
-                let take = |some: EncodedShingles<'_>| {
-                    some.for_each(|upper, number| found.push((upper, number)));
-                };
-                shingles.each(part, take).unwrap();
+            assert!(all(&shingles) == expected, "{share}");
+        }
+    }
+
+    #[test]
+    fn other_shingles_are_removed_from_memory() {
+        for one_in in [2, 50, 5_000] {
+            let keep = |upper: u32, number: u32| (upper / 143_000 + number) % one_in == 0;
+            for share in [0, 40_000, usize::MAX] {
+                let (shingles, expected) = logged(share);
+                for part in 0..shingles.parts() {
+                    shingles.retain(part, keep).unwrap();
+                }
+                let found = all(&shingles);
+                let kept: Vec<_> = expected.iter().copied().filter(|(u, n)| keep(*u, *n)).collect();
+                match share {
+                    // Files do not change.
+                    0 => assert!(found == expected),
+                    usize::MAX => assert!(found == kept, "one in {one_in}"),
+                    _ => {
+                        assert!(found.iter().filter(|(u, n)| keep(*u, *n)).eq(&kept));
+                        assert!((kept.len() + 1..expected.len()).contains(&found.len()));
+                    }
+                }
             }
-            found.sort_unstable();
-            assert!(found == expected, "{share}");
         }
     }
 
