@@ -182,7 +182,7 @@ impl Shingler {
             let end = (end.saturating_sub(3)..=end).rev().find(|at| rest.is_char_boundary(*at));
             let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
             rest = after;
-            self.tokens.push_chars(piece);
+            self.kernel.push_chars(piece, &mut self.tokens);
             flush(self.kernel, size, &mut self.tokens, &mut self.shingles);
         }
     }
@@ -197,10 +197,7 @@ impl Shingler {
             }
         };
         for piece in text.as_bytes().chunks(PIECE) {
-            self.tokens.reserve(piece.len());
-            for byte in piece {
-                self.tokens.push(hash::token_hash(std::slice::from_ref(byte)));
-            }
+            self.kernel.push_bytes(piece, &mut self.tokens);
             flush(self.kernel, size, &mut self.tokens, &mut self.shingles);
         }
     }

@@ -3,6 +3,7 @@
 //! | loop | input | output |
 //! |---|---|---|
 //! | `scan` | text, cut at white space into pieces | one hash per token |
+//! | `push_chars`, `push_bytes` | text | one hash per character or byte |
 //! | `collapse` | text | text with single blanks, lower-cased |
 //! | `combine` | token hashes | shingle hashes and their fingerprint |
 //! | `sort` | shingle hashes | the hashes, ascending |
@@ -164,6 +165,28 @@ impl Kernel {
             Variant::Avx2 => unsafe { x86_64::collapse_avx2(text, fold, out) },
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::collapse_avx512(text, fold, out) },
+        }
+    }
+
+    /// Appends the hash of every character of `text` as a token of its own.
+    #[inline]
+    pub(crate) fn push_chars(self, text: &str, out: &mut TokenBuffer) {
+        match self.0 {
+            // SAFETY: the variant exists only where the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx512 => unsafe { x86_64::push_chars_avx512(text, out) },
+            _ => scalar::push_chars(text, out),
+        }
+    }
+
+    /// Appends the hash of every byte as a token of its own.
+    #[inline]
+    pub(crate) fn push_bytes(self, bytes: &[u8], out: &mut TokenBuffer) {
+        match self.0 {
+            // SAFETY: the variant exists only where the processor has the instructions.
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx512 => unsafe { x86_64::push_bytes_avx512(bytes, out) },
+            _ => scalar::push_bytes(bytes, out),
         }
     }
 

@@ -12,39 +12,29 @@ pub(super) const ROUND_SHIFT: u32 = 30;
 /// The tag of values that no binning round filled.
 pub(super) const FALLBACK: u32 = 2 << ROUND_SHIFT;
 
-/// Token hashes of the ASCII characters, the most frequent single-character tokens.
-static ASCII: [u64; 128] = {
-    let mut table = [0; 128];
-    let mut c = 0;
-    while c < 128 {
-        let product = (c as u64 ^ hash::S0) as u128 * (hash::S1 ^ 1) as u128;
-        table[c] = product as u64 ^ (product >> 64) as u64;
-        c += 1;
+/// Token hashes of all single bytes. The most frequent tokens of one character are ASCII.
+pub(super) static BYTES: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let product = (byte as u64 ^ hash::S0) as u128 * (hash::S1 ^ 1) as u128;
+        table[byte] = product as u64 ^ (product >> 64) as u64;
+        byte += 1;
     }
     table
 };
 
 impl TokenBuffer {
-    /// Appends the hash of every character of `text` as a token of its own.
-    pub(crate) fn push_chars(&mut self, text: &str) {
-        self.reserve(text.len());
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while let Some(&first) = bytes.get(at) {
-            let run = bytes[at..].first_chunk::<16>();
-            if let Some(run) = run.filter(|run| run.is_ascii()) {
-                ascii_token_hashes(run, &mut self.hashes[self.len..]);
-                self.len += run.len();
-                at += run.len();
-            } else if let Some(hash) = ASCII.get(usize::from(first)) {
-                self.push(*hash);
-                at += 1;
-            } else {
-                let end = at + 2 + usize::from(first >= 0xe0) + usize::from(first >= 0xf0);
-                self.push(hash::token_hash(&bytes[at..end]));
-                at = end;
-            }
+    /// Appends the hashes of the characters beyond ASCII with which `bytes` continues at `at`.
+    /// Returns their end.
+    #[inline]
+    pub(super) fn push_wide_chars(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        while let Some(first) = bytes.get(at).filter(|byte| !byte.is_ascii()) {
+            let end = at + 2 + usize::from(*first >= 0xe0) + usize::from(*first >= 0xf0);
+            self.push(hash::token_hash(&bytes[at..end]));
+            at = end;
         }
+        at
     }
 }
 
@@ -61,21 +51,42 @@ impl ShingleBuffer {
     }
 }
 
-/// Writes [`hash::token_hash`] of each ASCII character to `out`.
-#[inline]
-pub(super) fn ascii_token_hashes(characters: &[u8], out: &mut [u64]) {
-    for (out, c) in out.iter_mut().zip(characters) {
-        *out = ASCII[(c & 0x7f) as usize];
-    }
-}
-
 /// [`hash::token_hash`] of one character.
 #[inline(always)]
 pub(super) fn char_token_hash(c: char) -> u64 {
-    match ASCII.get(c as usize) {
-        Some(&hash) => hash,
-        None => hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
+    match u8::try_from(c) {
+        Ok(byte) if c.is_ascii() => BYTES[usize::from(byte)],
+        _ => hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
     }
+}
+
+/// See [`super::Kernel::push_chars`].
+pub(super) fn push_chars(text: &str, out: &mut TokenBuffer) {
+    out.reserve(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(first) = bytes.get(at) {
+        let run = bytes[at..].first_chunk::<16>();
+        if let Some(run) = run.filter(|run| run.is_ascii()) {
+            push_bytes(run, out);
+            at += run.len();
+        } else if first.is_ascii() {
+            out.push(BYTES[usize::from(*first)]);
+            at += 1;
+        } else {
+            at = out.push_wide_chars(bytes, at);
+        }
+    }
+}
+
+/// See [`super::Kernel::push_bytes`].
+#[inline]
+pub(super) fn push_bytes(bytes: &[u8], out: &mut TokenBuffer) {
+    out.reserve(bytes.len());
+    for (hash, byte) in out.hashes[out.len..].iter_mut().zip(bytes) {
+        *hash = BYTES[usize::from(*byte)];
+    }
+    out.len += bytes.len();
 }
 
 /// See [`super::Kernel::scan`].

@@ -1,7 +1,7 @@
 //! Every variant returns the bits of [`scalar`](super::scalar), for unusual lengths and texts.
 
 use super::*;
-use crate::hash::SplitMix64;
+use crate::hash::{self, SplitMix64};
 use crate::params::Scheme;
 use proptest::prelude::*;
 
@@ -82,6 +82,23 @@ proptest! {
                     kernel.collapse(&text, fold, &mut out);
                     prop_assert_eq!(&out, &expected, "{}", kernel);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn characters_and_bytes_agree(text in any_text(), dense in "[aé漢𝔘]{0,200}", ascii in "[ -~]{0,200}") {
+        for text in [&text, &dense, &ascii, &format!("{ascii}{dense}{text}")] {
+            let chars = text.chars().map(|c| hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()));
+            let bytes = text.bytes().map(|byte| hash::token_hash(&[byte]));
+            let expected: Vec<u64> = [1].into_iter().chain(chars).chain(bytes).collect();
+            for kernel in Kernel::available() {
+                let mut out = TokenBuffer::default();
+                out.reserve(1);
+                out.push(1);
+                kernel.push_chars(text, &mut out);
+                kernel.push_bytes(text.as_bytes(), &mut out);
+                prop_assert_eq!(out.tokens(), &expected, "{}", kernel);
             }
         }
     }

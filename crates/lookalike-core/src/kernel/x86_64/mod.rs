@@ -14,12 +14,14 @@
 #![allow(clippy::wildcard_imports, reason = "intrinsics are named as the manuals name them")]
 #![allow(clippy::cast_possible_wrap, reason = "intrinsics take bit patterns as signed numbers")]
 
+mod chars;
 mod classic;
 mod intersect;
 mod scan;
 mod sketch;
 mod sort;
 
+pub(super) use chars::{push_bytes_avx512, push_chars_avx512};
 pub(super) use classic::{classic_avx2, classic_avx512};
 pub(super) use intersect::{
     count_equal_avx2, count_equal_avx512, count_equal_rows_avx2, count_equal_rows_avx512,
