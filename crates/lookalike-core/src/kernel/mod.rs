@@ -175,7 +175,9 @@ impl Kernel {
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::push_chars_avx512(text, out) },
-            _ => scalar::push_chars(text, out),
+            Variant::Scalar | Variant::Portable => scalar::push_chars(text, out),
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx2 => scalar::push_chars(text, out),
         }
     }
 
@@ -186,7 +188,9 @@ impl Kernel {
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::push_bytes_avx512(bytes, out) },
-            _ => scalar::push_bytes(bytes, out),
+            Variant::Scalar | Variant::Portable => scalar::push_bytes(bytes, out),
+            #[cfg(target_arch = "x86_64")]
+            Variant::Avx2 => scalar::push_bytes(bytes, out),
         }
     }
 

@@ -12,7 +12,7 @@ pub(super) const ROUND_SHIFT: u32 = 30;
 /// The tag of values that no binning round filled.
 pub(super) const FALLBACK: u32 = 2 << ROUND_SHIFT;
 
-/// Token hashes of all single bytes. The most frequent tokens of one character are ASCII.
+/// The token hash of each byte. The first 128 are also the hashes of the ASCII characters.
 pub(super) static BYTES: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -54,9 +54,10 @@ impl ShingleBuffer {
 /// [`hash::token_hash`] of one character.
 #[inline(always)]
 pub(super) fn char_token_hash(c: char) -> u64 {
-    match u8::try_from(c) {
-        Ok(byte) if c.is_ascii() => BYTES[usize::from(byte)],
-        _ => hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes()),
+    if c.is_ascii() {
+        BYTES[c as usize]
+    } else {
+        hash::token_hash(c.encode_utf8(&mut [0; 4]).as_bytes())
     }
 }
 

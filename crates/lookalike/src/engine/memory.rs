@@ -31,7 +31,8 @@ const THREAD_BYTES: u64 = 10 * MIB;
 /// its weight there.
 const DOCUMENT_BYTES: u64 = 10;
 /// Bytes held permanently for each document in exact runs: its number in the log of shingles, its
-/// number of shingles, and the rest of its prefix. Each thread needs another byte.
+/// number of shingles, and the rest of its prefix. Each thread holds one more byte for each
+/// document.
 const LOGGED_BYTES: u64 = 12;
 /// Bytes held permanently for each block: the place of its columns, and its place in the input.
 const BLOCK_BYTES: u64 = 400;

@@ -8,14 +8,16 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most and the fewest values of a part that a thread gathers before it adds them to the log.
+/// The upper and the lower limit of the most values of a part that a thread gathers before it adds
+/// them to the log.
 const MOST_GATHERED: usize = 1024;
 const LEAST_GATHERED: usize = 128;
 
-/// The most values that are added at a time.
+/// The most values that one call of `push` adds.
 const MOST_PUSHED: usize = 2;
 
-/// Bytes of a part's line. Each thread first adds values to lines, which fit in the cache.
+/// Bytes of a line. A thread first collects the values of each part in a line, because all lines
+/// together fit in the cache.
 const LINE_BYTES: usize = 256;
 
 /// The values of all parts.
@@ -55,11 +57,13 @@ impl<T: LogValue + Default> PartLog<T> {
     ) -> Self {
         let log = SpillLog::scratch(temp, name, 0);
         let chunks = std::iter::repeat_with(Vec::new).take(parts).collect();
+        const { assert!(MOST_PUSHED <= Self::LINE && Self::LINE <= LEAST_GATHERED) };
         // All writers together may use a quarter of the share.
-        let gathered = share / 4 / size_of::<T>() / (parts * writers).max(1);
+        let bytes = (share / 4 / (parts * writers).max(1)).saturating_sub(LINE_BYTES);
+        let gathered = (bytes / size_of::<T>()).clamp(LEAST_GATHERED, MOST_GATHERED);
         Self {
             growing: Mutex::new(GrowingParts { log, room: share, chunks }),
-            gathered: gathered.clamp(LEAST_GATHERED, MOST_GATHERED),
+            gathered: gathered / Self::LINE * Self::LINE,
         }
     }
 
@@ -90,9 +94,10 @@ pub(crate) struct PartLogWriter<'a, T> {
     log: &'a PartLog<T>,
     /// Bytes of the share for `lines` and `gathered`.
     reserved: usize,
-    /// The last values of each part: [`PartLog::LINE`] slots, of which `lengths` are in use.
+    /// The line of each part: [`PartLog::LINE`] slots. The first `lengths[part]` are in use.
     lines: Vec<T>,
     lengths: Vec<u16>,
+    /// At least one line still fits.
     gathered: Vec<Vec<T>>,
 }
 
@@ -125,23 +130,27 @@ impl<T: LogValue + Default> PartLogWriter<'_, T> {
     /// Empties the line of a part. Returns true if the next values of this part begin a new slice.
     #[inline(never)]
     fn gather(&mut self, part: usize) -> Result<bool, SpillError> {
+        let most = self.log.gathered;
         let line = &self.lines[part * PartLog::<T>::LINE..][..usize::from(self.lengths[part])];
         let gathered = &mut self.gathered[part];
+        let needed = gathered.len() + line.len();
+        if gathered.capacity() < needed {
+            gathered.reserve_exact((2 * needed).min(most) - gathered.len());
+        }
         gathered.extend_from_slice(line);
         self.lengths[part] = 0;
-        if gathered.len() + PartLog::<T>::LINE <= self.log.gathered {
+        if needed + PartLog::<T>::LINE <= most {
             return Ok(false);
         }
         // A part that filled up once probably fills up again: reserve the memory at once.
-        let next = Vec::with_capacity(self.log.gathered);
-        let values = std::mem::replace(gathered, next);
+        let values = std::mem::replace(gathered, Vec::with_capacity(most));
         self.add(part, values)?;
         Ok(true)
     }
 
     fn add(&self, part: usize, values: Vec<T>) -> Result<(), SpillError> {
         let mut parts = self.log.growing.lock();
-        let bytes = size_of::<T>() * values.len();
+        let bytes = size_of::<T>() * values.capacity();
         let chunk = if let Some(room) = parts.room.checked_sub(bytes) {
             parts.room = room;
             Chunk::Held(values)
@@ -157,17 +166,17 @@ impl<T: LogValue + Default> PartLogWriter<'_, T> {
     /// # Errors
     /// As for [`push`](Self::push).
     pub(crate) fn finish(mut self) -> Result<(), SpillError> {
-        for part in 0..self.lengths.len() {
-            self.gather(part)?;
-        }
         // The values leave the buffers, so the reserved bytes are free for them.
         self.log.growing.lock().room += self.reserved;
-        let gathered = std::mem::take(&mut self.gathered);
-        let parts = gathered.into_iter().enumerate().filter(|(_, values)| !values.is_empty());
-        parts.into_iter().try_for_each(|(part, mut values)| {
+        let lines = self.lines.chunks(PartLog::<T>::LINE).zip(&self.lengths);
+        for (values, (line, length)) in self.gathered.iter_mut().zip(lines) {
+            values.reserve_exact(usize::from(*length));
+            values.extend_from_slice(&line[..usize::from(*length)]);
             values.shrink_to_fit();
-            self.add(part, values)
-        })
+        }
+        let gathered = std::mem::take(&mut self.gathered);
+        let mut parts = gathered.into_iter().enumerate().filter(|(_, values)| !values.is_empty());
+        parts.try_for_each(|(part, values)| self.add(part, values))
     }
 }
 
@@ -213,20 +222,27 @@ impl<T: LogValue> CompleteParts<T> {
         })
     }
 
-    /// Like [`each`](Self::each), but `take` may change the slices that are in memory. Changes of
-    /// others have no effect.
+    /// Passes the slices of a part that are in memory to `take`, which may change them.
+    pub(crate) fn each_held(&self, part: usize, mut take: impl FnMut(&mut Vec<T>)) {
+        for chunk in self.chunks[part].lock().iter_mut() {
+            if let Chunk::Held(values) = chunk {
+                take(values);
+            }
+        }
+    }
+
+    /// Passes the slices of a part that are in the file to `take`.
     ///
     /// # Errors
     /// As for [`each`](Self::each).
-    pub(crate) fn each_mut(
+    pub(crate) fn each_stored(
         &self,
         part: usize,
-        mut take: impl FnMut(&mut Vec<T>),
+        mut take: impl FnMut(&[T]),
     ) -> Result<(), SpillError> {
-        self.chunks[part].lock().iter_mut().try_for_each(|chunk| {
-            match chunk {
-                Chunk::Held(values) => take(values),
-                Chunk::Stored(range) => take(&mut self.log.range(range.clone())?.into_owned()),
+        self.chunks[part].lock().iter().try_for_each(|chunk| {
+            if let Chunk::Stored(range) = chunk {
+                take(&self.log.range(range.clone())?);
             }
             Ok(())
         })

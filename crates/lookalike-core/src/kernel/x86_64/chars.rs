@@ -1,5 +1,5 @@
-//! Hashes of single characters and bytes, 64 at a time. A permutation looks up one byte of all 64
-//! hashes.
+//! Hashes of single characters and bytes, 64 at a time. For each of the eight bytes of a hash,
+//! permutations look up this byte in all 64 hashes.
 
 use crate::kernel::buffers::TokenBuffer;
 use crate::kernel::scalar::BYTES;
@@ -16,13 +16,14 @@ static PLANES: [[u8; 256]; 8] = {
     planes
 };
 
-/// The order of characters in which [`hash_block`] writes their hashes in the order of the text:
-/// the steps of the transposition keep pairs of characters in the four quarters of a register.
+/// The permutation of a block before its hashes are looked up. The interleaving in [`hash_block`]
+/// works within quarters of a register and reorders the hashes; this order cancels that.
 static ORDER: [u8; 64] = {
     let mut order = [0; 64];
     let mut i = 0;
     while i < 64 {
-        let (quarter, place) = (i / 16, i % 16);
+        let quarter = i / 16;
+        let place = i % 16;
         order[i] = (place / 2 * 8 + quarter * 2 + place % 2) as u8;
         i += 1;
     }
@@ -75,17 +76,17 @@ fn load(bytes: &[u8]) -> (__m512i, u64) {
     (unsafe { _mm512_maskz_loadu_epi8(used, bytes.as_ptr().cast()) }, used)
 }
 
-/// Writes the hashes of 64 bytes after the used part of `out`. The bytes are below 128 if `ALL` is
-/// false.
+/// Writes the hashes of 64 bytes after the used part of `out`. If `ALL` is false, the hashes of
+/// bytes from 128 on are arbitrary.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn hash_block<const ALL: bool>(block: __m512i, out: &mut TokenBuffer) {
-    // SAFETY: 64 bytes each.
+    // SAFETY: `ORDER` has 64 bytes.
     let order = unsafe { _mm512_loadu_si512(ORDER.as_ptr().cast()) };
     let block = _mm512_permutexvar_epi8(order, block);
     let is_high = _mm512_movepi8_mask(block);
     let [p0, p1, p2, p3, p4, p5, p6, p7]: [__m512i; 8] = std::array::from_fn(|i| {
-        // SAFETY: 64 bytes each.
+        // SAFETY: a quarter of a plane has 64 bytes.
         let table = |quarter: usize| unsafe {
             _mm512_loadu_si512(PLANES[i].as_ptr().add(64 * quarter).cast())
         };
@@ -98,8 +99,12 @@ fn hash_block<const ALL: bool>(block: __m512i, out: &mut TokenBuffer) {
     });
     let pair = |a, b| (_mm512_unpacklo_epi8(a, b), _mm512_unpackhi_epi8(a, b));
     let halves = |(a0, a1), (b0, b1)| {
-        let (low, high) = (_mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
-        [low(a0, b0), high(a0, b0), low(a1, b1), high(a1, b1)]
+        [
+            _mm512_unpacklo_epi16(a0, b0),
+            _mm512_unpackhi_epi16(a0, b0),
+            _mm512_unpacklo_epi16(a1, b1),
+            _mm512_unpackhi_epi16(a1, b1),
+        ]
     };
     let low = halves(pair(p0, p1), pair(p2, p3));
     let high = halves(pair(p4, p5), pair(p6, p7));

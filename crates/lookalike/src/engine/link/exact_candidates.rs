@@ -137,16 +137,19 @@ impl ExactCandidates<'_> {
         self.documents.state(document) == DocumentState::PLAIN
     }
 
-    /// Removes the shingles that occur once. Returns the rests of the prefixes.
+    /// Removes the shingles in memory that occur once. Returns the rests of the prefixes.
     fn rests(&self, progress: &dyn Progress) -> Result<PrefixRests, FindError> {
         let threshold = self.options.params.threshold();
-        let length = |document| match self.is_plain(document) {
-            true => prefix::prefix_length(self.shingles.count(document), threshold) as u32,
-            false => 0,
+        let length = |document| {
+            if self.is_plain(document) {
+                prefix::prefix_length(self.shingles.count(document), threshold) as u32
+            } else {
+                0
+            }
         };
-        let rests = PrefixRests::new(self.shingles.documents().map(length));
+        let mut rests = PrefixRests::new(self.shingles.documents().map(length));
         let counter = Counter::default();
-        on_threads::<_, FindError>(self.options.threads, |stop| {
+        let singles = on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut counters = self.shingles.counters();
             let mut singles = rests.counter();
             while let Some(part) =
@@ -155,23 +158,29 @@ impl ExactCandidates<'_> {
                 // The caller may cancel the run.
                 progress.advance(0)?;
                 self.shingles.count_part(part, &mut counters)?;
-                self.shingles.retain(part, |upper, number| {
+                let mut is_shared = |upper, number| {
                     let is_single = counters.get(key(upper)) == 1;
                     singles.add(number, is_single);
                     !is_single
+                };
+                self.shingles.retain_held(part, &mut is_shared);
+                self.shingles.each_stored(part, |shingles| {
+                    shingles.for_each(|upper, number| _ = is_shared(upper, number));
                 })?;
             }
-            singles.finish();
-            Ok(())
+            Ok(singles)
         })?;
+        for singles in &singles {
+            rests.subtract(singles);
+        }
         Ok(rests)
     }
 
     /// Logs, by document, the shingles that occur more than once, each with its count and the upper
     /// half of its hash. Documents without a rest of their prefix are left out.
     ///
-    /// For Jaccard, they are not counted either: their prefixes meet no other, and the order of the
-    /// shingles remains the same for all documents.
+    /// For Jaccard, they are not counted either. Their prefixes meet no other prefix, and any order
+    /// of the shingles suffices that is the same for all documents.
     fn shared(&self, progress: &dyn Progress) -> Result<CompleteParts<u64>, FindError> {
         let rests = self.rests(progress)?;
         let is_jaccard = self.options.params.measure() == Measure::Jaccard;
@@ -181,28 +190,24 @@ impl ExactCandidates<'_> {
         on_threads::<_, FindError>(self.options.threads, |stop| {
             let mut counters = self.shingles.counters();
             let mut writer = log.writer();
-            let mut counted = Vec::new();
+            let mut needed = Vec::new();
             while let Some(part) =
                 counter.next(self.shingles.parts()).filter(|_| !stop.is_requested())
             {
                 progress.advance(0)?;
                 if is_jaccard {
-                    self.shingles.retain(part, |_, number| rests.is_left(number))?;
+                    self.shingles.retain_held(part, |_, number| rests.has_rest(number));
+                    let is_counted = |number| rests.has_rest(number);
+                    self.shingles.count_some(part, &mut counters, is_counted)?;
+                } else {
+                    self.shingles.count_part(part, &mut counters)?;
                 }
-                self.shingles.count_part(part, &mut counters)?;
                 let mut added = Ok(());
                 self.shingles.each(part, |shingles| {
-                    // Which shingles are needed is unpredictable, so a branch for each would often
-                    // be mispredicted.
-                    let mut count = 0;
-                    counted.resize(shingles.len().max(counted.len()), (0, 0, 0));
-                    shingles.for_each(|upper, number| {
+                    shingles.select(|number| rests.has_rest(number), &mut needed);
+                    for &(upper, number) in &needed {
                         let uses = counters.get(key(upper));
-                        counted[count] = (uses, upper, number);
-                        count += usize::from(uses != 1) & usize::from(rests.is_left(number));
-                    });
-                    for &(uses, upper, number) in &counted[..count] {
-                        if added.is_ok() {
+                        if uses != 1 && added.is_ok() {
                             let document = self.shingles.document(number);
                             added = self.push(&mut writer, document, uses, upper);
                         }
@@ -459,7 +464,7 @@ impl ExactCandidates<'_> {
     }
 }
 
-/// Returns at least the `count` least different values, sorted.
+/// Returns at least the `count` least distinct values of `values`, sorted, or all.
 fn sort_least(values: &mut [u64], count: usize) -> &[u64] {
     let mut end = count;
     while end < values.len() {

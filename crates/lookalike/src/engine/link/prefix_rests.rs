@@ -4,61 +4,58 @@
 //! document, no other prefix meets it. This is the case for most documents.
 
 use crate::engine::prepare::shingle_log::DocumentShingles;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The rest of each prefix, by the temporary number of the document.
-pub(crate) struct PrefixRests(Vec<AtomicU32>);
+pub(crate) struct PrefixRests(Vec<u32>);
 
 impl PrefixRests {
     /// Starts with the lengths of the prefixes, in the order of [`DocumentShingles::documents`].
     pub(crate) fn new(lengths: impl Iterator<Item = u32>) -> Self {
-        Self(lengths.map(AtomicU32::new).collect())
+        Self(lengths.collect())
     }
 
     /// Whether a document has a rest.
     #[inline]
-    pub(crate) fn is_left(&self, number: u32) -> bool {
-        let rest = self.0.get(DocumentShingles::index(number));
-        rest.is_some_and(|rest| rest.load(Ordering::Relaxed) > 0)
+    pub(crate) fn has_rest(&self, number: u32) -> bool {
+        // If another process has altered a temporary file, no document may have this number.
+        self.0.get(DocumentShingles::index(number)).is_some_and(|rest| *rest > 0)
     }
 
-    /// Returns the interface with which one thread counts shingles that occur once.
-    pub(crate) fn counter(&self) -> SingleCounter<'_> {
-        SingleCounter { rests: self, counts: vec![0; self.0.len()] }
+    /// Returns the counter of one thread.
+    pub(crate) fn counter(&self) -> SingleCounter {
+        SingleCounter { counts: vec![0; self.0.len()], full: Vec::new() }
     }
 
-    fn subtract(&self, index: usize, count: u8) {
-        let less = |rest: u32| Some(rest.saturating_sub(count.into()));
-        let _ = self.0[index].fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    /// Subtracts the shingles that a thread has counted.
+    pub(crate) fn subtract(&mut self, counter: &SingleCounter) {
+        for (rest, count) in self.0.iter_mut().zip(&counter.counts) {
+            *rest = rest.saturating_sub((*count).into());
+        }
+        for index in &counter.full {
+            let rest = &mut self.0[*index as usize];
+            *rest = rest.saturating_sub(u8::MAX.into());
+        }
     }
 }
 
-/// The shingles that occur once, as counted by one thread. Atomic operations for each shingle would
-/// take more time than everything else.
-pub(crate) struct SingleCounter<'a> {
-    rests: &'a PrefixRests,
-    /// The counts that are not yet subtracted from the rests.
+/// Counts, for each document, the shingles that occur once.
+pub(crate) struct SingleCounter {
+    /// The counts modulo 255, because most documents have fewer such shingles.
     counts: Vec<u8>,
+    /// The index of a document, once for every 255 of its shingles.
+    full: Vec<u32>,
 }
 
-impl SingleCounter<'_> {
+impl SingleCounter {
     /// Counts a shingle of a document if it occurs once.
     #[inline]
     pub(crate) fn add(&mut self, number: u32, is_single: bool) {
-        // If another process has altered a temporary file, no document may have this number.
         let index = DocumentShingles::index(number);
         let Some(count) = self.counts.get_mut(index) else { return };
         *count += u8::from(is_single);
         if *count == u8::MAX {
             *count = 0;
-            self.rests.subtract(index, u8::MAX);
-        }
-    }
-
-    /// Subtracts the counts from the rests.
-    pub(crate) fn finish(self) {
-        for (index, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            self.rests.subtract(index, *count);
+            self.full.push(index as u32);
         }
     }
 }
@@ -68,31 +65,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_threads_reduce_the_rests() {
-        let rests = PrefixRests::new([3, 700, 601, 0].into_iter());
-        let number = |index: u32| (0..).find(|n| DocumentShingles::index(*n) == index as usize);
-        let numbers: Vec<u32> = (0..4).filter_map(number).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    let mut counter = rests.counter();
-                    counter.add(numbers[0], true);
-                    for _ in 0..300 {
-                        counter.add(numbers[1], false);
-                        counter.add(numbers[2], true);
-                        counter.add(numbers[3], true);
-                    }
-                    counter.add(u32::MAX, true);
-                    counter.finish();
-                });
+    fn all_counters_reduce_the_rests() {
+        let mut rests = PrefixRests::new([3, 700, 601, 0].into_iter());
+        let first = (0..1 << 20).find(|number| DocumentShingles::index(*number) == 0).unwrap();
+        let numbers = [0, 1, 2, 3].map(|index| first + index);
+        let remaining = |rests: &PrefixRests| numbers.map(|number| rests.has_rest(number));
+        for _ in 0..2 {
+            let mut counter = rests.counter();
+            counter.add(numbers[0], true);
+            for _ in 0..300 {
+                counter.add(numbers[1], false);
+                counter.add(numbers[2], true);
+                counter.add(numbers[3], true);
             }
-        });
-        let left = |number: &u32| rests.is_left(*number);
-        assert_eq!(numbers.iter().map(left).collect::<Vec<_>>(), [true, true, true, false]);
+            counter.add(u32::MAX, true);
+            rests.subtract(&counter);
+        }
+        assert_eq!(remaining(&rests), [true, true, true, false]);
+        assert!(!rests.has_rest(u32::MAX));
         let mut counter = rests.counter();
         counter.add(numbers[0], true);
         counter.add(numbers[2], true);
-        counter.finish();
-        assert_eq!(numbers.iter().map(left).collect::<Vec<_>>(), [false, true, false, false]);
+        rests.subtract(&counter);
+        assert_eq!(remaining(&rests), [false, true, false, false]);
     }
 }

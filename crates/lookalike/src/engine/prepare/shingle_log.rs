@@ -197,6 +197,19 @@ impl EncodedShingles<'_> {
         self.for_each_place(|place, number| take(top | place, number));
     }
 
+    /// Replaces the content of `selected` with the shingles of documents whose temporary number
+    /// `is_selected` accepts. Does not branch, because the acceptance is unpredictable.
+    #[inline]
+    pub(crate) fn select(self, is_selected: impl Fn(u32) -> bool, selected: &mut Vec<(u32, u32)>) {
+        selected.resize(self.len(), (0, 0));
+        let mut count = 0;
+        self.for_each(|upper, number| {
+            selected[count] = (upper, number);
+            count += usize::from(is_selected(number));
+        });
+        selected.truncate(count);
+    }
+
     /// Like [`for_each`](Self::for_each), with the place of the hash in the part.
     #[inline]
     pub(crate) fn for_each_place(self, mut take: impl FnMut(u32, u32)) {
@@ -272,26 +285,33 @@ impl DocumentShingles {
         self.parts.each(part, |values| take(EncodedShingles { part: part as u32, values }))
     }
 
+    /// Like [`each`](Self::each), for the shingles that are in a file.
+    ///
+    /// # Errors
+    /// As for [`each`](Self::each).
+    pub(crate) fn each_stored(
+        &self,
+        part: usize,
+        mut take: impl FnMut(EncodedShingles<'_>),
+    ) -> Result<(), SpillError> {
+        self.parts.each_stored(part, |values| take(EncodedShingles { part: part as u32, values }))
+    }
+
     /// Removes the shingles of a part, and releases their memory.
     pub(crate) fn clear(&self, part: usize) {
         self.parts.clear(part);
     }
 
-    /// Removes the shingles of a part for which `keep` returns false, as far as they are in memory.
-    /// `keep` takes the same arguments as `take` of [`EncodedShingles::for_each`].
-    ///
-    /// # Errors
-    /// As for [`each`](Self::each).
-    pub(crate) fn retain(
-        &self,
-        part: usize,
-        mut keep: impl FnMut(u32, u32) -> bool,
-    ) -> Result<(), SpillError> {
+    /// Removes the shingles of a part that are in memory and for which `keep` returns false. `keep`
+    /// gets the upper half of a hash, and the temporary number of a document.
+    pub(crate) fn retain_held(&self, part: usize, mut keep: impl FnMut(u32, u32) -> bool) {
         let top = (part as u32) << PLACE_BITS;
-        self.parts.each_mut(part, |values| {
+        self.parts.each_held(part, |values| {
             // The values are read at `next` and written at `end`.
-            let (mut next, mut end) = (0, 0);
-            let (mut number, mut last) = (NONE, NONE);
+            let mut next = 0;
+            let mut end = 0;
+            let mut number = NONE;
+            let mut last = NONE;
             while let Some(&value) = values.get(next) {
                 next += 1;
                 number = match value & ESCAPE {
@@ -315,7 +335,7 @@ impl DocumentShingles {
                 last = if is_kept { number } else { last };
             }
             values.truncate(end);
-        })
+        });
     }
 
     /// Creates the counters for [`count_part`](Self::count_part), which each thread uses for one
@@ -335,6 +355,27 @@ impl DocumentShingles {
     ) -> Result<(), SpillError> {
         counters.clear();
         self.each(part, |shingles| shingles.for_each(|upper, _| counters.add(key(upper))))
+    }
+
+    /// Like [`count_part`](Self::count_part), for the documents whose temporary number `is_counted`
+    /// accepts.
+    ///
+    /// # Errors
+    /// As for [`each`](Self::each).
+    pub(crate) fn count_some(
+        &self,
+        part: usize,
+        counters: &mut Counters,
+        is_counted: impl Fn(u32) -> bool,
+    ) -> Result<(), SpillError> {
+        counters.clear();
+        let mut counted = Vec::new();
+        self.each(part, |shingles| {
+            shingles.select(&is_counted, &mut counted);
+            for &(upper, _) in &counted {
+                counters.add(key(upper));
+            }
+        })
     }
 }
 
@@ -413,11 +454,11 @@ mod tests {
     #[test]
     fn other_shingles_are_removed_from_memory() {
         for one_in in [2, 50, 5_000] {
-            let keep = |upper: u32, number: u32| (upper / 143_000 + number) % one_in == 0;
+            let keep = |upper: u32, number: u32| (upper / 143_000 + number).is_multiple_of(one_in);
             for share in [0, 40_000, usize::MAX] {
                 let (shingles, expected) = logged(share);
                 for part in 0..shingles.parts() {
-                    shingles.retain(part, keep).unwrap();
+                    shingles.retain_held(part, keep);
                 }
                 let found = all(&shingles);
                 let kept: Vec<_> = expected.iter().copied().filter(|(u, n)| keep(*u, *n)).collect();
