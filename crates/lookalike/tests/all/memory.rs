@@ -8,6 +8,7 @@ use lookalike::progress::NoProgress;
 use lookalike::read::{Collection, ReadOptions};
 use lookalike_test_support::{gzip, is_soak};
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Returns short documents, so many that their columns exceed any share of the least memory. One in
@@ -75,6 +76,22 @@ fn inputs(folder: &Path) -> [PathBuf; 2] {
     std::fs::write(&plain, &text).unwrap();
     std::fs::write(&packed, gzip(text.as_bytes())).unwrap();
     [plain, packed]
+}
+
+#[test]
+fn limited_exact_runs_repeat_their_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, _] = inputs(folder.path());
+    let builder = ParamsBuilder { exact: true, threshold: 0.7, ..ParamsBuilder::default() };
+    let mut options = FindOptions::new(Params::new(&builder).unwrap());
+    options.threads = NonZeroUsize::new(3).unwrap();
+    options.memory.temp_dir = Some(folder.path().to_owned());
+    options.memory.limit = Some(least(&input, &options));
+    let first = find(&input, &options).unwrap().counts;
+    // Which shingles go to a file depends on the timing of the threads.
+    for _ in 0..5 {
+        assert_eq!(find(&input, &options).unwrap().counts, first);
+    }
 }
 
 #[test]
