@@ -20,6 +20,18 @@ enum Base {
 /// Writes the folded form of `text` to `out`, whose former content is lost. With `unaccent`, also
 /// removes the marks of Latin letters. ASCII is unchanged. Takes O(length) time.
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
+    let keeps = |c: char| c.is_ascii() || is_syllable(c) || is_stable(c, unaccent);
+    if ComposingNormalizerBorrowed::new_nfc().is_normalized(text) && text.chars().all(keeps) {
+        // Composition restores all syllables, so the text need not be decomposed.
+        out.clear();
+        finish(text, out);
+    } else {
+        fold_characters(text, unaccent, out);
+    }
+}
+
+/// [`fold_into`] for any text.
+fn fold_characters(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
     let mut folder =
         CharacterFolder { unaccent, base: Base::Other, last: '\0', out: String::new() };
@@ -61,9 +73,12 @@ fn stable_characters(page: usize, unaccent: bool) -> [u64; PAGE / 64] {
         // The effect of marks and joining characters depends on the characters around them.
         let is_mark = is_ignored(c) || is_diacritic(c) || is_point(c);
         let joins = matches!(c, ZWNJ | VIRAMA | '\u{e4d}' | '\u{ecd}') || is_syllable(c);
-        fold_into(c.encode_utf8(&mut [0; 4]), unaccent, &mut folded);
+        // A mark of another script after these letters comes before their hamza.
+        let is_divisible = matches!(c, 'ؤ' | 'ئ');
+        fold_characters(c.encode_utf8(&mut [0; 4]), unaccent, &mut folded);
         let is_alone_stable = folded.chars().eq([c]);
-        stable[at / 64] |= u64::from(is_alone_stable && !is_mark && !joins) << (at % 64);
+        stable[at / 64] |=
+            u64::from(is_alone_stable && !is_mark && !joins && !is_divisible) << (at % 64);
     }
     stable
 }
@@ -244,9 +259,27 @@ const ZEROS: [u32; 36] = [
     0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0,
 ];
 
+/// For each 16 characters up to U+FFFF, whether they contain digits.
+const DIGIT_ROWS: [bool; 1 << 12] = {
+    let mut rows = [false; 1 << 12];
+    let mut i = 0;
+    while i < ZEROS.len() {
+        // Ten digits may continue in the next row.
+        if ZEROS[i] < 0x1_0000 {
+            rows[ZEROS[i] as usize / 16] = true;
+            rows[(ZEROS[i] as usize + 9) / 16] = true;
+        }
+        i += 1;
+    }
+    rows
+};
+
 /// The ASCII digit with the value of a decimal digit.
 fn digit(c: char) -> Option<char> {
     let code_point = u32::from(c);
+    if DIGIT_ROWS.get(code_point as usize / 16) == Some(&false) {
+        return None;
+    }
     let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code_point)].last()?;
     char::from_digit(code_point - zero, 10)
 }
@@ -299,9 +332,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn foreign_marks_divide_a_hamza() {
+        assert_eq!(folded("ؤ", false), "ؤ");
+        assert_eq!(folded("ؤ\u{f71}", false), "و\u{f71}");
+        assert!(!is_unchanged("ؤ\u{f71}", false));
+    }
+
     proptest! {
         #[test]
-        fn text_called_unchanged_is_unchanged(
+        fn shortcuts_do_not_change_the_form(
             parts in prop::collection::vec(
                 prop_oneof![
                     "[ aeiI\u{44f}\u{457}\u{439}\u{e9}\u{df}\u{f8}\u{3a3}\u{3ac}漢한ㄱก]{1,4}",
@@ -309,6 +349,8 @@ mod tests {
                     "[\u{ac7}\u{abe}\u{9c7}\u{9be}\u{905}]{1,4}",
                     "[\u{300}-\u{310}\u{654}\u{5b4}\u{200c}\u{200d}\u{f71}\u{f72}\u{1161}가]{1,2}",
                     "[ا-ۿԱ-֏ऀ-෿]{1,3}",
+                    "[가-힣]{1,4}",
+                    "[ᄀ-ᇿㄱ-ㆎ]{1,2}",
                     any::<char>().prop_map(String::from),
                 ],
                 0..12,
@@ -317,8 +359,12 @@ mod tests {
             let parts = parts.concat();
             let text = ComposingNormalizerBorrowed::new_nfc().normalize(&parts);
             for unaccent in [false, true] {
+                let mut expected = String::new();
+                fold_characters(&parts, unaccent, &mut expected);
+                prop_assert_eq!(folded(&parts, unaccent), &*expected);
+                prop_assert_eq!(folded(&text, unaccent), &*expected);
                 if is_unchanged(&text, unaccent) {
-                    prop_assert_eq!(folded(&text, unaccent), &*text);
+                    prop_assert_eq!(&*text, expected);
                 }
             }
         }
