@@ -114,7 +114,7 @@ pub(crate) struct ResumeArgs {
     resume: bool,
 }
 
-/// Options for the order of documents and for the names of their sources.
+/// Options for the keep order of documents, and for the field that names their source.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which documents are kept")]
 pub(crate) struct OrderArgs {
@@ -162,12 +162,13 @@ impl WorkArgs {
         self.threads.threads
     }
 
-    /// The inner loops, if the user chose them.
+    /// The kernel (the instruction set of the inner loops), if the user chose one.
     pub(crate) fn kernel(&self) -> Result<Option<Kernel>, ParamsError> {
         self.kernel.as_deref().map(Kernel::named).transpose()
     }
 
-    /// Adds the memory limit, the threads and the inner loops to `options`.
+    /// Adds the memory limit, the temporary folder, `--resume`, the threads and the kernel to
+    /// `options`.
     pub(crate) fn apply(
         &self,
         options: PassageOptions,
@@ -247,20 +248,20 @@ pub(crate) struct WholeRunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct CsvArgs {
-    /// CSV files: put ' before texts that a spreadsheet would run as a formula, those that begin
-    /// with = + - @ or a tab or line end
+    /// CSV files: put ' before texts that begin with = + - @, a tab or a line end, because a
+    /// spreadsheet would run them as formulas
     #[arg(long)]
     csv_safe: bool,
 }
 
 impl CsvArgs {
-    /// How values are written.
+    /// Returns the rule for the cells of CSV files.
     pub(crate) fn cells(&self) -> CellRule {
         if self.csv_safe { CellRule::FormulaSafe } else { CellRule::Exact }
     }
 }
 
-/// How `dedup` and `cut` write documents.
+/// Output options that `dedup` and `cut` share.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SurvivorArgs {

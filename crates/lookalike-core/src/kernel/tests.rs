@@ -1,4 +1,5 @@
-//! Every variant returns the bits of [`scalar`](super::scalar), for unusual lengths and texts.
+//! Every kernel returns the same bits as [`scalar`](super::scalar), also for unusual lengths and
+//! texts.
 
 use super::*;
 use crate::hash::{self, SplitMix64};
@@ -187,7 +188,7 @@ proptest! {
             let mut random = SplitMix64::new(*seed);
             rows.extend(probe.iter().map(|_| random.below(1 + seed % 5) as u8));
         }
-        // One entry more than rows.
+        // One count more than rows: the last one must become 0.
         let mut expected = vec![7; others.len() + 1];
         scalar::count_equal_rows(&probe, &rows, &mut expected);
         prop_assert_eq!(expected.last(), Some(&0));

@@ -17,14 +17,15 @@ pub(crate) struct Contents<'a> {
     pub(crate) kind: FileKind,
     /// The decompressed bytes.
     pub(crate) bytes: &'a [u8],
-    /// Length on the disk.
+    /// The size of the file before decompression. For a member of a zip archive, its size in the
+    /// directory of the archive.
     pub(crate) length: u64,
     /// The name without the extension of compression.
     pub(crate) name: String,
 }
 
 impl Contents<'_> {
-    /// The bytes in the form of [`Document::contents`](crate::Document::contents).
+    /// Returns the value for [`Document::contents`](crate::Document::contents).
     pub(crate) fn described(&self) -> DocumentContents<'_> {
         let Self { kind, bytes, ref name, .. } = *self;
         DocumentContents { bytes, media_type: kind.media_type_of(name), name }
@@ -46,7 +47,8 @@ pub(crate) fn kind(name: &str, bytes: &[u8], settings: &SourceSettings) -> FileK
     }
 }
 
-/// Reads a stream to its end, unless its first bytes show that it contains no text.
+/// Reads a stream to its end. Fails if it exceeds a limit, or if its first bytes show that it
+/// contains no text.
 pub(crate) fn fill(
     mut stream: impl Read,
     name: &str,

@@ -3,10 +3,11 @@
 use crate::error::ReadError;
 use std::path::{Path, PathBuf};
 
-/// Rejects standard input, pipes and devices for a `reader` that reads its inputs twice.
+/// Rejects standard input, pipes and devices, because the caller reads its inputs twice. `reader`
+/// names the caller in the message, such as `an audit`.
 ///
 /// # Errors
-/// [`ReadError::ReadTwice`] with the first of them.
+/// [`ReadError::ReadTwice`] for the first such input.
 pub fn refuse_streams<'a>(
     mut inputs: impl Iterator<Item = &'a PathBuf>,
     reader: &str,

@@ -1,5 +1,5 @@
-//! A file of tokens. Each line has a right, a name, the time at which the token expires, and its
-//! hash.
+//! A file of tokens. Each line has a right and the hash of the token. Between them, it may have the
+//! client's name, an expiry and the indexes that the token opens.
 //!
 //! ```text
 //! read sha256:5e88…
@@ -25,7 +25,7 @@ const EXPIRES: &str = "expires=";
 /// The prefix of the names of the indexes that a token opens.
 const INDEXES: &str = "indexes=";
 
-/// An invalid line. It is not shown, since it may contain a token.
+/// An invalid line. The message does not quote the line, because it may contain a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenFileError {
     /// The number of the line, from 1.
@@ -37,14 +37,14 @@ pub struct TokenFileError {
 /// The problem of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenProblem {
-    /// The line has other parts than a right and a token.
+    /// The line does not begin with a known right, or has nothing after it.
     Line,
-    /// The hash has other than 64 hexadecimal digits.
+    /// The text after `sha256:` is not 64 hexadecimal digits.
     Hash,
-    /// The time at which it expires is invalid.
+    /// The time after `expires=` is invalid.
     Expires,
-    /// The names of indexes are invalid, or a limit is repeated.
-    Indexes,
+    /// An index name is invalid, or a limit is repeated.
+    Limits,
     /// The token or the name is invalid.
     Token(ConfigError),
 }
@@ -60,7 +60,7 @@ impl fmt::Display for TokenFileError {
             TokenProblem::Expires => {
                 f.write_str("expected a time such as 2027-01-31T00:00:00Z after `expires=`")
             }
-            TokenProblem::Indexes => f.write_str(
+            TokenProblem::Limits => f.write_str(
                 "expected names of indexes, separated by commas, after `indexes=`, and each of \
                  `expires=` and `indexes=` once at most",
             ),
@@ -111,18 +111,22 @@ struct TokenLimits<'a> {
     indexes: Option<Vec<IndexName>>,
 }
 
-/// Reads a name and the limits of the token after it.
+/// Splits the text between the right and the token into the client's name and the limits that
+/// follow it.
 fn limits(before: &str) -> Result<TokenLimits<'_>, TokenProblem> {
     let mut limits = TokenLimits { name: before, expires: None, indexes: None };
     loop {
         let cut = limits.name.rsplit_once(char::is_whitespace);
         let (rest, last) = cut.unwrap_or(("", limits.name));
-        if let Some(at) = last.strip_prefix(EXPIRES).filter(|_| limits.expires.is_none()) {
-            limits.expires = Some(time::parse(at).ok_or(TokenProblem::Expires)?);
+        if let Some(at) = last.strip_prefix(EXPIRES) {
+            let at = time::parse(at).ok_or(TokenProblem::Expires)?;
+            if limits.expires.replace(at).is_some() {
+                return Err(TokenProblem::Limits);
+            }
         } else if let Some(names) = last.strip_prefix(INDEXES) {
             let names = names.split(',').map(IndexName::new).collect::<Result<Vec<_>, _>>();
             let names = names.ok().filter(|_| limits.indexes.is_none());
-            limits.indexes = Some(names.ok_or(TokenProblem::Indexes)?);
+            limits.indexes = Some(names.ok_or(TokenProblem::Limits)?);
         } else {
             return Ok(limits);
         }
@@ -133,8 +137,8 @@ fn limits(before: &str) -> Result<TokenLimits<'_>, TokenProblem> {
 /// The line of a token, without a line end. [`parse`] reads it.
 ///
 /// # Errors
-/// [`ConfigError::Token`] for a name that a line cannot have: with a line end, or with a last word
-/// that begins with `expires=` or `indexes=`.
+/// [`ConfigError::Token`] if the name contains a line end, or if its last word begins with
+/// `expires=` or `indexes=`, which [`parse`] would read as a limit.
 pub fn line(token: &ClientToken) -> Result<String, ConfigError> {
     let mut words = vec![token.right.name().to_owned()];
     if let Some(name) = &token.name {
@@ -197,9 +201,14 @@ mod tests {
             ("admin 0123456789abcdef", TokenProblem::Line),
             ("read sha256:12", TokenProblem::Hash),
             ("read expires=tomorrow 0123456789abcdef", TokenProblem::Expires),
-            ("read indexes= 0123456789abcdef", TokenProblem::Indexes),
-            ("read ann indexes=a,../b 0123456789abcdef", TokenProblem::Indexes),
-            ("read indexes=a indexes=b 0123456789abcdef", TokenProblem::Indexes),
+            ("read indexes= 0123456789abcdef", TokenProblem::Limits),
+            ("read ann indexes=a,../b 0123456789abcdef", TokenProblem::Limits),
+            ("read indexes=a indexes=b 0123456789abcdef", TokenProblem::Limits),
+            (
+                "read ann expires=2027-01-31T00:00:00Z expires=2028-01-31T00:00:00Z \
+                 0123456789abcdef",
+                TokenProblem::Limits,
+            ),
         ];
         for (text, problem) in cases {
             let error = parse(&format!("# one\n{text}\n")).unwrap_err();

@@ -1,7 +1,7 @@
 //! Draws a simple random sample: the documents with the smallest seeded hashes of their ids.
 //!
-//! The sample depends only on ids and the seed, not on order, threads or files. All documents that
-//! can be drawn are equally probable, as are all samples of the same size.
+//! The sample depends only on ids and the seed, not on order, threads or files. Each document with
+//! shingles is equally likely to be drawn. All samples of the same size are equally likely.
 
 use crate::id_sample::IdSample;
 use crate::read::BlockNumber;
@@ -26,8 +26,9 @@ impl IdHasher {
         mix64(token_hash(id.as_bytes()) ^ self.documents)
     }
 
-    /// The hash by which neighbours of a drawn document are drawn. It is independent of
-    /// [`Self::document`] and of the hash for the reversed pair.
+    /// The hash of a neighbour (a similar document) of a drawn document. The neighbours with the
+    /// smallest hashes are kept. It is independent of [`Self::document`] and of the hash for the
+    /// reversed pair.
     pub(super) fn neighbour(self, drawn: &str, neighbour: &str) -> u64 {
         let drawn = mix64(token_hash(drawn.as_bytes()) ^ self.neighbours);
         mix64(drawn.wrapping_add(token_hash(neighbour.as_bytes())))
@@ -59,12 +60,13 @@ impl DocumentSample {
         Self(IdSample::new(most))
     }
 
-    /// Whether a document with the hash `id_hash` may be in the sample.
+    /// Returns false if a document with the hash `id_hash` cannot enter the sample.
     pub(super) fn wants(&self, id_hash: u64) -> bool {
         self.0.wants(id_hash)
     }
 
-    /// Adds a document with the hash `id_hash`.
+    /// Adds a document with the hash `id_hash`. The document with the largest hash leaves a sample
+    /// that is too large.
     pub(super) fn insert(&mut self, id_hash: u64, id: String, document: SampledDocument) {
         self.0.insert(id_hash, id, document, precedes);
     }

@@ -13,7 +13,7 @@ pub enum ContaminationError {
     /// A record or a table of the benchmark could not be read. In the message, front ends name
     /// `against_field` instead of `text_field`.
     Benchmark(FindError),
-    /// The requested length of a run is too small.
+    /// The requested number of words of an n-gram is too small.
     Ngram {
         /// The requested number of words.
         got: usize,

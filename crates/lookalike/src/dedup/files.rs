@@ -1,4 +1,5 @@
-//! Writes kept text files to a list, or copies them to a folder that appears when it is complete.
+//! Lists input files, or copies the kept ones to a folder that receives its final name when it is
+//! complete.
 
 use super::annotation::{Annotate, AnnotationValues};
 use super::destination::ListFormat;
@@ -68,8 +69,8 @@ impl FileListWriter {
                 let path_text = crate::read::name_of(path);
                 let object = serde_json::json!({ "id": id, "path": path_text }).to_string();
                 match annotation {
-                    // The object has only the members `id` and `path`. The fields of annotations
-                    // have other names.
+                    // This cannot fail: the object has only the members `id` and `path`, and
+                    // annotations use other names.
                     Some((annotate, values)) => {
                         values::json(object.as_bytes(), annotate, &values, &mut self.line)
                             .map_err(|fault| self.refused(fault.problem(id)))?;
@@ -134,7 +135,7 @@ impl FolderWriter {
         let create = || builder.tempdir_in(parent);
         let created = temporary::register(create, TempDir::path).map_err(failed)?;
         let (temporary, registered) = created;
-        // Other runs list a folder without a lock as removable.
+        // On Unix, other runs list an unlocked folder as abandoned, for the user to remove.
         let lock = if cfg!(unix) { File::open(temporary.path()).ok() } else { None };
         let lock = lock.filter(|folder| folder.try_lock().is_ok());
         Ok(Self { out: out_path, temporary, _lock: lock, registered })

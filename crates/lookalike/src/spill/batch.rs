@@ -3,13 +3,13 @@
 use super::codec::{FieldReader, put_u64};
 use std::cmp::Ordering;
 
-/// The memory of one entry of the index.
+/// The size of a [`SortEntry`].
 const ENTRY_BYTES: usize = size_of::<SortEntry>();
 
 /// The smallest allocation of either buffer.
 const FIRST_BYTES: usize = 4096;
 
-/// Records in insertion order; after [`sort`](Batch::sort), in the order of key, then payload.
+/// Records in insertion order; after [`sort`](Self::sort), in the order of key, then payload.
 #[derive(Debug, Default)]
 pub(super) struct SortBatch {
     /// For each record: the length of its key, the length of its payload, the key, the payload.
@@ -36,8 +36,8 @@ impl SortBatch {
     }
 
     /// Makes room for a record of `bytes`, which include its lengths. Returns `false` if that would
-    /// allocate more than `limit` bytes in total. Buffers double their size, and `limit` must also
-    /// leave space for the copy.
+    /// allocate more than `limit` bytes in total. A full buffer doubles its capacity. `limit` does
+    /// not include the old buffer, which exists until its bytes are moved.
     pub(super) fn make_room(&mut self, bytes: usize, limit: usize) -> bool {
         let used = self.arena.len().saturating_add(bytes);
         let records = self.entries.len() + 1;
@@ -86,7 +86,7 @@ impl SortBatch {
         });
     }
 
-    /// Returns the record at a position of the order.
+    /// Returns the record at position `at` of the current order.
     pub(super) fn get(&self, at: usize) -> Option<KeyedRecord<'_>> {
         self.entries.get(at).map(|entry| record(&self.arena, entry.start))
     }
@@ -99,8 +99,9 @@ impl SortBatch {
         })
     }
 
-    /// Removes all records. The buffers then use all of `limit`, divided between them by the sizes
-    /// of the removed records.
+    /// Removes all records. If they filled at least three quarters of `limit`, keeps the buffers.
+    /// Otherwise allocates all of `limit` again, divided between the buffers by the sizes of the
+    /// removed records.
     pub(super) fn clear(&mut self, limit: usize) {
         let used = self.arena.len();
         let records = self.entries.len();

@@ -87,14 +87,14 @@ pub(super) struct CutOutputArgs {
 }
 
 impl CutOutputArgs {
-    /// The files to write.
+    /// Returns the outputs, and checks the formats of the lists.
     pub(super) fn outputs(&self) -> Result<DedupOutputs, CommandError> {
         let outputs = survivor_outputs(&self.common, self.removed.as_deref())?;
         let survivors = self.output.clone();
         Ok(DedupOutputs { survivors, annotate: self.annotate.clone(), ..outputs })
     }
 
-    /// The outputs that the command writes.
+    /// Returns the paths of all output files and folders.
     pub(super) fn written_paths(&self) -> impl Iterator<Item = &Path> {
         [&self.removed, &self.common.skipped, &self.output]
             .into_iter()

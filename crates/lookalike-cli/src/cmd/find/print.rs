@@ -42,7 +42,8 @@ pub(super) fn print(
     Ok(not_shown)
 }
 
-/// Whether groups are shown. A file of results replaces them, unless `--limit` requests them.
+/// Returns true if the table is printed. `--output` replaces the table; `--pairs` also does, unless
+/// `--limit` is set.
 fn has_table(args: &FindOutputArgs) -> bool {
     args.output.is_none() && (args.pairs.is_none() || args.limit.is_some())
 }
@@ -61,8 +62,8 @@ fn extent(limit: Option<usize>, terminal: bool) -> Extent {
     }
 }
 
-/// Prints the rest to standard error: the count of omitted groups, the written files, the skipped
-/// inputs, the summary of the run, and the figures of an audit.
+/// Prints everything besides the results to standard error: the count of omitted groups, the
+/// written files, the skipped inputs, the summary of the run, and the figures of an audit.
 pub(super) fn print_summary(
     args: &FindOutputArgs,
     summary: &Summary<'_>,
@@ -85,7 +86,7 @@ pub(super) fn print_summary(
     if args.quiet {
         let option = (!summary.skipped_listed).then_some(SKIPPED_FILE);
         summary::write_skipped(&mut err, findings, option)?;
-        // The figures of an audit are printed at least once.
+        // The audit is printed even with `--quiet`, if neither the JSON nor a report contains it.
         let reported = args.whole_run.json || !args.whole_run.report.is_empty();
         return audit
             .filter(|_| !reported)
@@ -118,7 +119,7 @@ fn write_audit(err: &mut impl Write, audit: &Audit, summary: &Summary<'_>) -> io
     write_text(err, audit, &summary.options.params, "--audit")
 }
 
-/// Why there may be no groups, and what to try.
+/// Prints the likely reason for an empty result, and a remedy.
 fn write_nothing_found(err: &mut impl Write, summary: &Summary<'_>) -> io::Result<()> {
     let counts = &summary.findings.counts;
     let params = &summary.options.params;

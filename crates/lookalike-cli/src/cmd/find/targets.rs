@@ -51,7 +51,7 @@ impl FindTargets {
         self.targets.iter().any(|(_, target)| target.format() == OutputFormat::Html)
     }
 
-    /// Refuses two outputs of one name, and outputs that are inputs.
+    /// Refuses two outputs with the same path, and outputs that are inputs or reference inputs.
     pub(in crate::cmd) fn refuse_taken(
         &self,
         inputs: &[PathBuf],

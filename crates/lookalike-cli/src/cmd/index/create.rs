@@ -40,8 +40,8 @@ pub(super) struct CreateArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value = "texts")]
     store: StoreArg,
 
-    /// With `--store originals`: the most bytes of an original, up to 512MiB; documents with more
-    /// are an error, or left out and listed with --skip-bad [default: 256MiB]
+    /// Maximum size of an original with `--store originals`, up to 512MiB. A larger document is an
+    /// error; --skip-bad leaves it out and lists it [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_original: Option<u64>,
 

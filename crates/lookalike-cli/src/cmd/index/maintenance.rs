@@ -1,4 +1,4 @@
-//! `lookalike index compact | check | backup | restore INDEX`: looking after an index.
+//! `lookalike index compact | check | backup | restore INDEX`: maintenance of an index.
 
 use super::open::{PlaceArgs, ReadingArgs, WaitArgs};
 #[cfg(feature = "serve")]
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Take what is removed and expired off the disk, and make queries as quick as can be
+/// Free the space of removed and expired documents, and make queries as fast as possible
 #[derive(Debug, clap::Args)]
 pub(super) struct CompactArgs {
     #[command(flatten)]
@@ -29,13 +29,13 @@ pub(super) struct CompactArgs {
     output: ReadingArgs,
 }
 
-/// Look through everything that is stored; exit code 1 when something is damaged
+/// Check all stored data; exit code 1 if something is damaged
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Make what can be made again from documents and signatures, then look again
+    /// Rebuild everything that can be derived from documents and signatures, then check again
     #[arg(long)]
     repair: bool,
 
@@ -60,13 +60,13 @@ pub(super) struct BackupArgs {
     output: ReadingArgs,
 }
 
-/// Make an index from a backup; there must be none yet
+/// Create an index from a backup; INDEX must not exist yet
 #[derive(Debug, clap::Args)]
 pub(super) struct RestoreArgs {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// The folder that `index backup` of an index of the same kind made
+    /// Folder that `index backup` created from an index of the same kind
     #[arg(value_name = "FROM")]
     from: PathBuf,
 
@@ -102,7 +102,7 @@ pub(super) fn compact(args: &CompactArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks an index, and the file in its folder with the state of a service.
+/// Checks the index, and the state of a service in its folder (`service.sqlite`) if there is one.
 fn problems(args: &CheckArgs, index: &Index) -> Result<Vec<IndexProblem>, CommandError> {
     #[cfg_attr(not(feature = "serve"), expect(unused_mut, reason = "only a service has a state"))]
     let mut all = index.check()?;

@@ -1,4 +1,5 @@
-//! The catalogue: the database of documents, which is authoritative, and its connections.
+//! The catalogue: the SQLite database of the documents, and its connections. Segments are derived
+//! from it and can be rebuilt.
 
 pub(crate) mod connection;
 pub(crate) mod document_numbers;
@@ -70,7 +71,7 @@ pub(crate) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
         "PRAGMA cache_size = -{kib}; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
          PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = {LOG_PAGES};"
     ))?;
-    // Reads the file for the first time.
+    // SQLite does not read the file when it opens it. This query fails if the file cannot be read.
     connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))?;
     Ok(connection)
 }
@@ -78,7 +79,9 @@ pub(crate) fn open(path: &Path, flags: OpenFlags, kib: u32) -> rusqlite::Result<
 /// Checks that the database is a catalogue of this version.
 ///
 /// # Errors
-/// [`IndexError::NotAnIndex`], [`IndexError::Version`].
+/// [`IndexError::NotAnIndex`] for a database of another program, [`IndexError::Version`] for
+/// another version, [`IndexError::DamagedCatalogue`] for a version out of range, and errors of
+/// SQLite.
 pub(crate) fn check_version(catalogue: Catalogue<'_>) -> Result<(), IndexError> {
     let place = catalogue.place;
     if catalogue.number("PRAGMA application_id")? != APPLICATION {
@@ -100,7 +103,8 @@ pub(crate) fn check_version(catalogue: Catalogue<'_>) -> Result<(), IndexError> 
 /// Reads the settings.
 ///
 /// # Errors
-/// [`IndexError::NotAnIndex`], [`IndexError::DamagedCatalogue`] for a wrong checksum.
+/// [`IndexError::NotAnIndex`] for invalid settings, [`IndexError::Version`] for settings of another
+/// version, [`IndexError::DamagedCatalogue`] for a wrong checksum, and errors of SQLite.
 pub(crate) fn settings(catalogue: Catalogue<'_>) -> Result<IndexSettings, IndexError> {
     let place = catalogue.place;
     let (json, sum) = catalogue.run(|connection| {
@@ -166,7 +170,8 @@ pub(crate) fn unlist_segment(connection: &Connection, name: &str) -> rusqlite::R
     Ok(())
 }
 
-/// Numbers of documents in a range that were removed up to change `changes`, ascending.
+/// Returns the numbers of the documents from `first` to `last` that were removed by change
+/// `changes` or an earlier one, ascending.
 pub(crate) fn dead(
     connection: &Connection,
     (first, last): (u32, u32),
@@ -182,7 +187,8 @@ pub(crate) fn dead(
     rows.collect()
 }
 
-/// Removes tombstones of documents that are no longer in any segment.
+/// Removes the tombstones of the documents from `first` to `last`, up to change `changes`. The
+/// caller has removed the postings of these documents.
 pub(crate) fn remove_tombstones(
     connection: &Connection,
     (first, last): (u32, u32),

@@ -14,13 +14,13 @@ pub(crate) struct MergeSignal {
 /// The state that [`MergeSignal`] guards.
 #[derive(Default)]
 pub(crate) struct SignalFlags {
-    /// Whether there is a new segment.
+    /// Whether merges must be planned: segments were added, or merges were abandoned.
     flushed: bool,
     /// Whether the thread must end.
     pub(crate) end: bool,
     /// Number of threads that wait for exclusive access.
     pub(crate) waiters: usize,
-    /// Whether the last merge failed, so that no thread waits for another one.
+    /// Whether the last merge failed, so that writers do not wait for merges.
     pub(crate) failed: bool,
 }
 
@@ -33,7 +33,7 @@ impl MergeSignal {
         self.changed.notify_all();
     }
 
-    /// Ends the thread after the running merges.
+    /// Tells the merging thread to finish its running merges and end.
     pub(crate) fn end(&self) {
         self.flags.lock().end = true;
         self.changed.notify_all();
@@ -53,7 +53,8 @@ impl MergeSignal {
         turn
     }
 
-    /// Waits for work. `None` if the thread must end.
+    /// Waits until merges must be planned and no thread waits for exclusive access. Returns the
+    /// lock to hold while merging, or `None` if the thread must end.
     pub(crate) fn next(&self) -> Option<MutexGuard<'_, ()>> {
         let idle = |flags: &mut SignalFlags| (!flags.flushed || flags.waiters > 0) && !flags.end;
         let mut flags = self.flags.lock();
@@ -64,7 +65,8 @@ impl MergeSignal {
         (!ends).then(|| self.turn.lock())
     }
 
-    /// Waits up to `timeout` for a new segment or another signal.
+    /// Waits up to `timeout` for a new segment or another signal. Clears the signal of a new
+    /// segment, because the caller reads the segments again.
     pub(crate) fn pause(&self, timeout: Duration) {
         let idle = |flags: &mut SignalFlags| !flags.flushed && flags.waiters == 0 && !flags.end;
         let mut flags = self.flags.lock();

@@ -1,9 +1,10 @@
-//! Reserves disk space for removing documents while the disk is full, because a removal writes
-//! before it frees space. The file `reserve` holds the space and is deleted when the disk is full.
+//! Reserves disk space so that documents can be removed from a full disk. A removal writes before
+//! it frees space. The file `reserve` holds the space and is deleted when the disk is full.
 //!
-//! A removal needs some pages of 16 KiB each, and the space by which the catalogue file grows at a
-//! checkpoint of the log. The file grows by at most its own size, and mostly by at most
-//! [`LOG_PAGES`] pages, because nothing is added while checkpoints fail.
+//! A removal needs space for some pages of 16 KiB in the log, and for the growth of the catalogue
+//! file at the next checkpoint of the log. A checkpoint grows the catalogue file by at most its own
+//! size, and usually by at most [`LOG_PAGES`] pages: nothing is added while checkpoints fail, so
+//! the log stays short.
 
 use crate::folder::index_folder::IndexFolder;
 use lookalike_core::hash::SplitMix64;
@@ -12,13 +13,14 @@ use std::io::Write as _;
 
 /// Number of pages in the log at which SQLite checkpoints it.
 pub(crate) const LOG_PAGES: u32 = 512;
-/// Minimum and maximum size of the file.
+/// Minimum and maximum size of the reserve file.
 const LEAST: u64 = 1 << 20;
 const MOST: u64 = 16 << 20;
 /// Size of one write.
 const PIECE: u64 = 1 << 16;
 
-/// Grows the file to the size that a catalogue of this size needs, or as far as space allows.
+/// Grows the reserve file to about the size of the catalogue, at least [`LEAST`] and at most
+/// [`MOST`], or as far as the disk allows.
 pub(crate) fn keep(place: &IndexFolder, catalogue_bytes: u64) {
     let target = catalogue_bytes.next_multiple_of(LEAST).clamp(LEAST, MOST);
     let path = place.reserve();

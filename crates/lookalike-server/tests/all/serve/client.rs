@@ -141,9 +141,8 @@ impl Client {
 
 /// Reads until the end. A reset of the connection also counts as the end.
 pub(crate) fn rest(stream: &mut TcpStream) -> Vec<u8> {
-    let (mut all, mut piece) = (Vec::new(), [0; 8_192]);
-    while let Ok(count @ 1..) = stream.read(&mut piece) {
-        all.extend_from_slice(&piece[..count]);
-    }
+    let mut all = Vec::new();
+    // Keeps what came before a failed read. In contrast to `read`, continues after a signal.
+    let _ = stream.read_to_end(&mut all);
     all
 }
