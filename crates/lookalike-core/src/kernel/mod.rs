@@ -171,27 +171,23 @@ impl Kernel {
     /// Appends the hash of every character of `text` as a token of its own.
     #[inline]
     pub(crate) fn push_chars(self, text: &str, out: &mut TokenBuffer) {
-        match self.0 {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Variant::Avx512 {
             // SAFETY: the variant exists only where the processor has the instructions.
-            #[cfg(target_arch = "x86_64")]
-            Variant::Avx512 => unsafe { x86_64::push_chars_avx512(text, out) },
-            Variant::Scalar | Variant::Portable => scalar::push_chars(text, out),
-            #[cfg(target_arch = "x86_64")]
-            Variant::Avx2 => scalar::push_chars(text, out),
+            return unsafe { x86_64::push_chars_avx512(text, out) };
         }
+        scalar::push_chars(text, out);
     }
 
     /// Appends the hash of every byte as a token of its own.
     #[inline]
     pub(crate) fn push_bytes(self, bytes: &[u8], out: &mut TokenBuffer) {
-        match self.0 {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Variant::Avx512 {
             // SAFETY: the variant exists only where the processor has the instructions.
-            #[cfg(target_arch = "x86_64")]
-            Variant::Avx512 => unsafe { x86_64::push_bytes_avx512(bytes, out) },
-            Variant::Scalar | Variant::Portable => scalar::push_bytes(bytes, out),
-            #[cfg(target_arch = "x86_64")]
-            Variant::Avx2 => scalar::push_bytes(bytes, out),
+            return unsafe { x86_64::push_bytes_avx512(bytes, out) };
         }
+        scalar::push_bytes(bytes, out);
     }
 
     /// Appends the hashes of all shingles of `size` consecutive tokens; nothing if there are fewer

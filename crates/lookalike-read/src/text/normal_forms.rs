@@ -21,8 +21,8 @@ enum Base {
 /// removes the marks of Latin letters. ASCII is unchanged. Takes O(length) time.
 pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     let keeps = |c: char| c.is_ascii() || is_syllable(c) || is_stable(c, unaccent);
-    if ComposingNormalizerBorrowed::new_nfc().is_normalized(text) && text.chars().all(keeps) {
-        // Composition restores all syllables, so the text need not be decomposed.
+    if text.chars().all(keeps) && ComposingNormalizerBorrowed::new_nfc().is_normalized(text) {
+        // Decomposition and composition cancel out for these characters.
         out.clear();
         finish(text, out);
     } else {
@@ -30,7 +30,7 @@ pub(crate) fn fold_into(text: &str, unaccent: bool, out: &mut String) {
     }
 }
 
-/// [`fold_into`] for any text.
+/// Like [`fold_into`], without its shortcut.
 fn fold_characters(text: &str, unaccent: bool, out: &mut String) {
     out.clear();
     let mut folder =
@@ -73,12 +73,12 @@ fn stable_characters(page: usize, unaccent: bool) -> [u64; PAGE / 64] {
         // The effect of marks and joining characters depends on the characters around them.
         let is_mark = is_ignored(c) || is_diacritic(c) || is_point(c);
         let joins = matches!(c, ZWNJ | VIRAMA | '\u{e4d}' | '\u{ecd}') || is_syllable(c);
-        // A mark of another script after these letters comes before their hamza.
-        let is_divisible = matches!(c, 'ؤ' | 'ئ');
+        // NFKD moves a foreign mark between these letters and their hamza, which is then removed.
+        let may_lose_hamza = matches!(c, 'ؤ' | 'ئ');
         fold_characters(c.encode_utf8(&mut [0; 4]), unaccent, &mut folded);
         let is_alone_stable = folded.chars().eq([c]);
         stable[at / 64] |=
-            u64::from(is_alone_stable && !is_mark && !joins && !is_divisible) << (at % 64);
+            u64::from(is_alone_stable && !is_mark && !joins && !may_lose_hamza) << (at % 64);
     }
     stable
 }
@@ -259,16 +259,13 @@ const ZEROS: [u32; 36] = [
     0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0x104A0,
 ];
 
-/// For each 16 characters up to U+FFFF, whether they contain digits.
-const DIGIT_ROWS: [bool; 1 << 12] = {
-    let mut rows = [false; 1 << 12];
+/// For each row of 16 characters up to the last digit, whether it contains digits. The ten digits
+/// of a script are always in one row.
+static DIGIT_ROWS: [bool; ZEROS[ZEROS.len() - 1] as usize / 16 + 1] = {
+    let mut rows = [false; ZEROS[ZEROS.len() - 1] as usize / 16 + 1];
     let mut i = 0;
     while i < ZEROS.len() {
-        // Ten digits may continue in the next row.
-        if ZEROS[i] < 0x1_0000 {
-            rows[ZEROS[i] as usize / 16] = true;
-            rows[(ZEROS[i] as usize + 9) / 16] = true;
-        }
+        rows[ZEROS[i] as usize / 16] = true;
         i += 1;
     }
     rows
@@ -277,7 +274,7 @@ const DIGIT_ROWS: [bool; 1 << 12] = {
 /// The ASCII digit with the value of a decimal digit.
 fn digit(c: char) -> Option<char> {
     let code_point = u32::from(c);
-    if DIGIT_ROWS.get(code_point as usize / 16) == Some(&false) {
+    if !*DIGIT_ROWS.get(code_point as usize / 16)? {
         return None;
     }
     let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code_point)].last()?;
@@ -333,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_marks_divide_a_hamza() {
+    fn foreign_marks_remove_the_hamza() {
         assert_eq!(folded("ؤ", false), "ؤ");
         assert_eq!(folded("ؤ\u{f71}", false), "و\u{f71}");
         assert!(!is_unchanged("ؤ\u{f71}", false));
@@ -348,7 +345,7 @@ mod tests {
                     "[\u{e33}\u{e4d}\u{e32}\u{928}\u{94d}\u{915}\u{93c}\u{902}]{1,4}",
                     "[\u{ac7}\u{abe}\u{9c7}\u{9be}\u{905}]{1,4}",
                     "[\u{300}-\u{310}\u{654}\u{5b4}\u{200c}\u{200d}\u{f71}\u{f72}\u{1161}가]{1,2}",
-                    "[ا-ۿԱ-֏ऀ-෿]{1,3}",
+                    "[ء-ۿԱ-֏ऀ-෿]{1,3}",
                     "[가-힣]{1,4}",
                     "[ᄀ-ᇿㄱ-ㆎ]{1,2}",
                     any::<char>().prop_map(String::from),

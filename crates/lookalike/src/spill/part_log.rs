@@ -8,8 +8,7 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The upper and the lower limit of the most values of a part that a thread gathers before it adds
-/// them to the log.
+/// Limits of [`PartLog::gathered`].
 const MOST_GATHERED: usize = 1024;
 const LEAST_GATHERED: usize = 128;
 
@@ -23,7 +22,7 @@ const LINE_BYTES: usize = 256;
 /// The values of all parts.
 pub(crate) struct PartLog<T> {
     growing: Mutex<GrowingParts<T>>,
-    /// The number of values of a part that a thread gathers before it adds them.
+    /// The most values of a part that a thread gathers before it adds them.
     gathered: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Hashes of single characters and bytes, 64 at a time. For each of the eight bytes of a hash,
-//! permutations look up this byte in all 64 hashes.
+//! Hashes of single characters and bytes, 64 at a time. A hash has eight bytes. For each of them,
+//! permutations look up its values for all 64 inputs.
 
 use crate::kernel::buffers::TokenBuffer;
 use crate::kernel::scalar::BYTES;
 use std::arch::x86_64::*;
 
-/// For each byte of a hash, the values of this byte in the hashes of all 256 bytes.
+/// `PLANES[i][b]` is byte `i` of the hash of the byte `b`.
 static PLANES: [[u8; 256]; 8] = {
     let mut planes = [[0; 256]; 8];
     let mut i = 0;

@@ -191,20 +191,20 @@ impl ExactCandidates<'_> {
             let mut counters = self.shingles.counters();
             let mut writer = log.writer();
             let mut needed = Vec::new();
+            let has_rest = |number| rests.has_rest(number);
             while let Some(part) =
                 counter.next(self.shingles.parts()).filter(|_| !stop.is_requested())
             {
                 progress.advance(0)?;
                 if is_jaccard {
-                    self.shingles.retain_held(part, |_, number| rests.has_rest(number));
-                    let is_counted = |number| rests.has_rest(number);
-                    self.shingles.count_some(part, &mut counters, is_counted)?;
+                    self.shingles.retain_held(part, |_, number| has_rest(number));
+                    self.shingles.count_some(part, &mut counters, has_rest)?;
                 } else {
                     self.shingles.count_part(part, &mut counters)?;
                 }
                 let mut added = Ok(());
                 self.shingles.each(part, |shingles| {
-                    shingles.select(|number| rests.has_rest(number), &mut needed);
+                    shingles.select(has_rest, &mut needed);
                     for &(upper, number) in &needed {
                         let uses = counters.get(key(upper));
                         if uses != 1 && added.is_ok() {
@@ -464,7 +464,7 @@ impl ExactCandidates<'_> {
     }
 }
 
-/// Returns at least the `count` least distinct values of `values`, sorted, or all.
+/// Sorts and returns the least values: at least `count` different ones, or all values.
 fn sort_least(values: &mut [u64], count: usize) -> &[u64] {
     let mut end = count;
     while end < values.len() {

@@ -1,7 +1,7 @@
-//! The number of shingles of each document's prefix that other documents may have.
+//! The rest of each document's prefix: the number of its shingles that other documents may have.
 //!
 //! Shingles that occur once come first in the order of rarity. If they fill the prefix of a
-//! document, no other prefix meets it. This is the case for most documents.
+//! document, its rest is 0, and no other prefix meets it. This is the case for most documents.
 
 use crate::engine::prepare::shingle_log::DocumentShingles;
 
@@ -14,7 +14,7 @@ impl PrefixRests {
         Self(lengths.collect())
     }
 
-    /// Whether a document has a rest.
+    /// Returns true if the rest of a document's prefix is not 0.
     #[inline]
     pub(crate) fn has_rest(&self, number: u32) -> bool {
         // If another process has altered a temporary file, no document may have this number.
@@ -63,12 +63,12 @@ impl SingleCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::prepare::shingle_log::FIRST;
 
     #[test]
     fn all_counters_reduce_the_rests() {
         let mut rests = PrefixRests::new([3, 700, 601, 0].into_iter());
-        let first = (0..1 << 20).find(|number| DocumentShingles::index(*number) == 0).unwrap();
-        let numbers = [0, 1, 2, 3].map(|index| first + index);
+        let numbers = [0, 1, 2, 3].map(|index| FIRST + index);
         let remaining = |rests: &PrefixRests| numbers.map(|number| rests.has_rest(number));
         for _ in 0..2 {
             let mut counter = rests.counter();

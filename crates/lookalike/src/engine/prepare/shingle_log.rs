@@ -30,7 +30,7 @@ pub(crate) const PLACE_BITS: u32 = u32::BITS - LOG2_PARTS;
 const ESCAPE: u32 = (1 << LOG2_PARTS) - 1;
 /// The first number of a document. This and all greater numbers differ from [`NONE`] by more than a
 /// difference without an escape.
-const FIRST: u32 = 1 << LOG2_PARTS;
+pub(crate) const FIRST: u32 = 1 << LOG2_PARTS;
 /// Replaces the previous number at the start of a slice.
 const NONE: u32 = u32::MAX;
 /// Numbers that a thread takes at a time, so that its documents have consecutive numbers.
@@ -307,7 +307,9 @@ impl DocumentShingles {
     pub(crate) fn retain_held(&self, part: usize, mut keep: impl FnMut(u32, u32) -> bool) {
         let top = (part as u32) << PLACE_BITS;
         self.parts.each_held(part, |values| {
-            // The values are read at `next` and written at `end`.
+            // The values are read at `next` and written at `end`. A kept shingle needs an
+            // additional value only if a shingle before it was removed, so `end` never overtakes
+            // `next`.
             let mut next = 0;
             let mut end = 0;
             let mut number = NONE;
