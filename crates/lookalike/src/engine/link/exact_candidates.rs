@@ -483,3 +483,26 @@ fn sort_least(values: &mut [u64], count: usize) -> &[u64] {
 fn documents_of(keys: &[u64]) -> impl ExactSizeIterator<Item = DocumentNumber> {
     keys.iter().map(|key| DocumentNumber(rest(*key)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_core::hash::SplitMix64;
+
+    #[test]
+    fn enough_different_values_are_sorted() {
+        let mut random = SplitMix64::new(3);
+        for _ in 0..2_000 {
+            let different = 1 + random.below(60);
+            let len = random.below(300);
+            let mut values: Vec<u64> = (0..len).map(|_| random.below(different)).collect();
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            let count = 1 + random.below(40) as usize;
+            let least = sort_least(&mut values, count);
+            assert_eq!(least, &expected[..least.len()]);
+            let found = least.chunk_by(|a, b| a == b).count();
+            assert!(found >= count || least.len() == expected.len(), "{found} of {count}");
+        }
+    }
+}
