@@ -11,6 +11,7 @@
 use super::position_set::PositionSet;
 use super::run_hash::RunHasher;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A run of `n` tokens, as input of [`group_equal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,49 +98,118 @@ pub struct Unitigs {
 /// No class, or more than one.
 const NONE: u32 = u32::MAX;
 
-impl Unitigs {
-    /// Joins repeated runs. `runs` returns all of them in ascending order of document and position,
-    /// and the same runs on each call. `classes` is the number of their classes, below 2³² − 1.
-    /// Takes O(runs) time, and 8 bytes of memory per class, 4 per unitig and 12 per place of a
-    /// unitig.
+/// For each class of repeated runs, the classes before and after it at all of its places.
+#[derive(Debug)]
+pub struct ClassNeighbours {
+    /// In its own entry, a class means "no neighbour found yet". No class is its own neighbour
+    /// everywhere.
+    next: Vec<AtomicU32>,
+    previous: Vec<AtomicU32>,
+}
+
+impl ClassNeighbours {
+    /// Prepares for runs of `classes` classes, below 2³² − 1. Takes 8 bytes of memory per class.
+    pub fn new(classes: usize) -> Self {
+        let own = || (0..classes as u32).map(AtomicU32::new).collect();
+        Self { next: own(), previous: own() }
+    }
+
+    /// Records all repeated runs of some documents, in ascending order of document and position.
+    /// Threads can record different documents at once, in any order. O(runs).
     ///
     /// # Errors
     /// The first error of `runs`.
-    pub fn new<E, I>(runs: impl Fn() -> I, classes: usize) -> Result<Self, E>
-    where
-        I: Iterator<Item = Result<RepeatedRun, E>>,
-    {
-        let next = next_classes(runs(), classes)?;
-        let mut unitig_of = vec![NONE; classes];
-        let mut unitigs = Self::default();
+    pub fn record<E>(
+        &self,
+        runs: impl IntoIterator<Item = Result<RepeatedRun, E>>,
+    ) -> Result<(), E> {
         let mut before: Option<RepeatedRun> = None;
-        for run in runs() {
+        for run in runs {
             let run = run?;
-            let continues = before
-                .is_some_and(|old| is_neighbour(old, run) && next[old.class as usize] == run.class);
-            before = Some(run);
-            if continues {
-                // The length of a unitig is measured at its first place.
-                if let Some(place) = unitigs.places.last()
-                    && unitig_of[run.class as usize] == NONE
-                {
-                    unitig_of[run.class as usize] = place.unitig;
-                    unitigs.runs[place.unitig as usize] += 1;
-                }
-                continue;
+            let old = before.replace(run);
+            let joined = old.filter(|old| is_neighbour(*old, run) && old.class != run.class);
+            if let Some(old) = old {
+                record_neighbour(&self.next, old.class, joined.map_or(NONE, |_| run.class));
             }
-            let unitig = &mut unitig_of[run.class as usize];
-            if *unitig == NONE {
-                *unitig = unitigs.runs.len() as u32;
-                unitigs.runs.push(1);
-            }
-            let document = run.document;
-            let position = run.position;
-            unitigs.places.push(UnitigPlace { document, position, unitig: *unitig });
+            record_neighbour(&self.previous, run.class, joined.map_or(NONE, |old| old.class));
         }
-        Ok(unitigs)
+        if let Some(last) = before {
+            record_neighbour(&self.next, last.class, NONE);
+        }
+        Ok(())
     }
 
+    /// Numbers the unitigs in the order of their first places. Takes O(classes) time, and 4 bytes
+    /// of memory per unitig.
+    pub fn number_unitigs(self) -> NumberedUnitigs {
+        let values = |classes: Vec<AtomicU32>| -> Vec<u32> {
+            classes.into_iter().map(AtomicU32::into_inner).collect()
+        };
+        let next = values(self.next);
+        let mut previous = values(self.previous);
+        let mut runs = Vec::new();
+        for first in 0..next.len() as u32 {
+            let before = previous[first as usize];
+            if before != NONE && next[before as usize] == first {
+                previous[first as usize] = NONE;
+                continue;
+            }
+            // The later classes of a unitig have greater numbers, so their entries are unchanged.
+            let mut count = 1;
+            let mut class = first;
+            loop {
+                let after = next[class as usize];
+                if after == NONE || previous[after as usize] != class {
+                    break;
+                }
+                class = after;
+                count += 1;
+            }
+            previous[first as usize] = runs.len() as u32;
+            runs.push(count);
+        }
+        NumberedUnitigs { runs, by_first_class: previous }
+    }
+}
+
+/// Records a neighbour of `class`, or [`NONE`]. The result does not depend on the order of calls.
+#[inline]
+fn record_neighbour(known: &[AtomicU32], class: u32, neighbour: u32) {
+    let known = &known[class as usize];
+    let found = known.load(Relaxed);
+    if found == NONE || found == neighbour {
+        return;
+    }
+    let is_first = found == class
+        && match known.compare_exchange(class, neighbour, Relaxed, Relaxed) {
+            Ok(_) => true,
+            Err(other) => other == neighbour,
+        };
+    if !is_first {
+        known.store(NONE, Relaxed);
+    }
+}
+
+/// Unitigs without their places.
+#[derive(Debug)]
+pub struct NumberedUnitigs {
+    /// The number of runs of each unitig. Its number of tokens is greater by `n − 1`.
+    pub runs: Vec<u32>,
+    /// The unitig that begins with each class, or [`NONE`].
+    by_first_class: Vec<u32>,
+}
+
+impl NumberedUnitigs {
+    /// Returns the place of the unitig that begins with `run`, if one does. O(1).
+    #[inline]
+    pub fn place(&self, run: RepeatedRun) -> Option<UnitigPlace> {
+        let RepeatedRun { document, position, class } = run;
+        let unitig = self.by_first_class[class as usize];
+        (unitig != NONE).then_some(UnitigPlace { document, position, unitig })
+    }
+}
+
+impl Unitigs {
     /// Computes the unitigs of documents in memory, given by their tokens. Takes 24 bytes of memory
     /// per token, and 16 more per repeated run.
     pub fn of_documents(documents: &[Vec<u64>], length: usize) -> Self {
@@ -165,12 +235,15 @@ impl Unitigs {
         let Ok::<_, Infallible>(()) = result;
         runs.sort_unstable();
         let classes = firsts.number_members();
-        let repeated = |run: &EqualRun| {
+        let repeated = runs.iter().map(|run| {
             let (document, position) = places[run.run as usize];
-            Ok(RepeatedRun { document, position, class: firsts.number(run.first) })
-        };
-        let Ok::<_, Infallible>(unitigs) = Self::new(|| runs.iter().map(repeated), classes);
-        unitigs
+            RepeatedRun { document, position, class: firsts.number(run.first) }
+        });
+        let neighbours = ClassNeighbours::new(classes);
+        let Ok::<_, Infallible>(()) = neighbours.record(repeated.clone().map(Ok));
+        let unitigs = neighbours.number_unitigs();
+        let places = repeated.filter_map(|run| unitigs.place(run)).collect();
+        Self { runs: unitigs.runs, places }
     }
 
     /// Returns true if the next place begins one run after the end of `place`, so that a repeated
@@ -184,45 +257,6 @@ impl Unitigs {
         let end = u64::from(current.position) + u64::from(self.runs[current.unitig as usize]);
         current.document == next.document && end == u64::from(next.position)
     }
-}
-
-/// For each class, the class that follows it at all of its places and has no other places, so that
-/// both have the same places. [`NONE`] if there is no such class.
-fn next_classes<E>(
-    runs: impl Iterator<Item = Result<RepeatedRun, E>>,
-    classes: usize,
-) -> Result<Vec<u32>, E> {
-    // In its own entry, a class means "no neighbour found yet". No class is its own neighbour
-    // everywhere.
-    let mut next: Vec<u32> = (0..classes as u32).collect();
-    let mut previous = next.clone();
-    let record_neighbour = |known: &mut u32, class: u32, neighbour: u32| {
-        *known = if *known == class || *known == neighbour { neighbour } else { NONE };
-    };
-    let mut before: Option<RepeatedRun> = None;
-    for run in runs {
-        let run = run?;
-        let is_next = |old: &RepeatedRun| is_neighbour(*old, run) && old.class != run.class;
-        let joined = before.filter(is_next);
-        if let Some(old) = before.replace(run) {
-            record_neighbour(
-                &mut next[old.class as usize],
-                old.class,
-                joined.map_or(NONE, |_| run.class),
-            );
-        }
-        let old = joined.map_or(NONE, |old| old.class);
-        record_neighbour(&mut previous[run.class as usize], run.class, old);
-    }
-    if let Some(last) = before {
-        record_neighbour(&mut next[last.class as usize], last.class, NONE);
-    }
-    for (class, next) in (0..).zip(&mut next) {
-        if *next != NONE && previous[*next as usize] != class {
-            *next = NONE;
-        }
-    }
-    Ok(next)
 }
 
 fn is_neighbour(run: RepeatedRun, after: RepeatedRun) -> bool {
@@ -260,6 +294,27 @@ mod tests {
         ];
         let expected = expected.map(|(text, places)| (text.to_owned(), places));
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn order_of_records_has_no_effect() {
+        // Class 1 follows class 0 at both places; class 2 follows class 1 at one of two places.
+        let run = |document, position, class| RepeatedRun { document, position, class };
+        let documents = [
+            vec![run(0, 0, 0), run(0, 1, 1), run(0, 2, 2)],
+            vec![run(1, 4, 0), run(1, 5, 1)],
+            vec![run(2, 0, 2)],
+        ];
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let neighbours = ClassNeighbours::new(3);
+            for document in order {
+                let runs = documents[document].iter().copied();
+                let Ok::<_, Infallible>(()) = neighbours.record(runs.map(Ok));
+            }
+            let unitigs = neighbours.number_unitigs();
+            assert_eq!(unitigs.runs, [2, 1]);
+            assert_eq!(unitigs.by_first_class, [0, NONE, 1]);
+        }
     }
 
     #[test]

@@ -100,6 +100,30 @@ pub fn on_threads<T: Send, E: Send>(
     })
 }
 
+/// Computes a value for each number below `end` in several threads, each with a state of its own.
+/// Returns the values in order.
+pub(crate) fn map_numbers<S, T: Send, E: Send>(
+    threads: NonZeroUsize,
+    end: usize,
+    new_state: impl Fn() -> S + Sync,
+    compute: impl Fn(&mut S, usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let counter = Counter::default();
+    let found = on_threads(threads, |stop| {
+        let mut state = new_state();
+        let mut found = Vec::new();
+        while !stop.is_requested()
+            && let Some(i) = counter.next(end)
+        {
+            found.push((i, compute(&mut state, i)?));
+        }
+        Ok(found)
+    })?;
+    let mut found: Vec<(usize, T)> = found.into_iter().flatten().collect();
+    found.sort_unstable_by_key(|(i, _)| *i);
+    Ok(found.into_iter().map(|(_, value)| value).collect())
+}
+
 /// Returns 0, 1, 2 … to successive callers.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicUsize);
@@ -114,6 +138,19 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn mapped_values_keep_their_order() {
+        for threads in [1, 3, 16] {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let doubled = map_numbers::<_, _, Infallible>(threads, 100, || (), |(), i| Ok(2 * i));
+            assert_eq!(doubled, Ok((0..100).map(|i| 2 * i).collect()));
+            let failed =
+                map_numbers(threads, 100, || (), |(), i| if i < 50 { Ok(i) } else { Err(()) });
+            assert_eq!(failed, Err(()));
+        }
+    }
 
     #[test]
     fn earliest_failure_is_reported() {

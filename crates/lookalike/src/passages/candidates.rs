@@ -51,9 +51,17 @@ impl CandidateRuns {
         Ok((self.log.range(range)?, first))
     }
 
-    /// Returns a reader of the places of runs. Run numbers must not descend.
-    pub(super) fn places(&self) -> RunPlaces<'_> {
-        RunPlaces { of: self, block: 0, ranges: Cow::default(), at: 0, range: (0, 0), first: 0 }
+    /// Returns a reader of the places of the runs of some blocks. Run numbers must not descend.
+    pub(super) fn places(&self, blocks: Range<usize>) -> RunPlaces<'_> {
+        let first = self.blocks.get(blocks.start).map_or(self.len, |(_, first)| *first);
+        let ranges = Cow::default();
+        RunPlaces { of: self, block: blocks.start, ranges, at: 0, range: (0, 0), first }
+    }
+
+    /// Returns the numbers of the runs of some blocks.
+    pub(super) fn runs(&self, blocks: Range<usize>) -> Range<u64> {
+        let first = |block: usize| self.blocks.get(block).map_or(self.len, |(_, first)| *first);
+        first(blocks.start)..first(blocks.end)
     }
 }
 

@@ -23,6 +23,16 @@ pub struct SourceRepeats {
     pub copied_words: u64,
 }
 
+impl SourceRepeats {
+    /// Adds the counts of `more`, except the number of documents.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.documents_with_repeats += more.documents_with_repeats;
+        self.words += more.words;
+        self.repeated_words += more.repeated_words;
+        self.copied_words += more.copied_words;
+    }
+}
+
 /// Counts of a search for passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PassageCounts {

@@ -3,6 +3,7 @@
 
 use crate::spill::{PartSorter, PartedValues, SpillError, TempSpace};
 use lookalike_core::passage::unitig::EqualRun;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Marks the absence of a run.
@@ -62,9 +63,19 @@ impl FirstRuns {
         (self.direct.len() * size_of::<u32>()) as u64
     }
 
-    /// Iterates over the runs, each with the first equal one.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<EqualRun, SpillError>> + '_ {
-        let runs = (0..).zip(&self.direct).filter(|(_, first)| **first != NONE);
+    /// Returns true if the runs of any range are found at once. Otherwise, a range must have all
+    /// runs.
+    pub(super) fn is_direct(&self) -> bool {
+        self.sorted.is_none()
+    }
+
+    /// Iterates over the runs with the numbers of `range`, each with the first equal one.
+    pub(super) fn iter(
+        &self,
+        range: Range<u64>,
+    ) -> impl Iterator<Item = Result<EqualRun, SpillError>> + '_ {
+        let direct = self.direct.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let runs = (range.start..).zip(direct).filter(|(_, first)| **first != NONE);
         let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));
         let pair = |value: u128| EqualRun { run: (value >> 64) as u64, first: value as u64 };
         let sorted = self.sorted.iter().flat_map(PartedValues::iter);
@@ -87,7 +98,7 @@ mod tests {
                 writer.push(EqualRun { run, first }).unwrap();
             }
             let runs = writer.finish().unwrap();
-            let found: Result<Vec<EqualRun>, SpillError> = runs.iter().collect();
+            let found: Result<Vec<EqualRun>, SpillError> = runs.iter(0..100).collect();
             (found.unwrap(), runs.held_bytes())
         };
         let mut expected = pairs.map(|(run, first)| EqualRun { run, first });

@@ -10,6 +10,7 @@ use super::records::RunSelection;
 use super::rows::PlaceRows;
 use crate::engine::ids::Id;
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
+use crate::engine::workers::{Counter, on_threads};
 use crate::engine::{Budget, DocumentNumber, FindError, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
@@ -85,7 +86,7 @@ pub fn passages_in(
     let search = UnitigSearch { run: &run, options, anchors: &anchors, cuts: &cuts };
     let repeats = search.compared(checkpoint, progress, make)?;
     collection.check_unchanged()?;
-    let sources = sources(&run, &anchors, &repeats.unitigs, length as u32)?;
+    let sources = sources(&run, &anchors, &repeats.unitigs, options)?;
     let ComparedUnitigs { result: places, times, .. } = repeats;
     let runs = places.passages.runs.len() as u64;
     let rows = places.finish()?;
@@ -175,8 +176,9 @@ fn sources(
     run: &TextRun,
     anchors: &CompleteAnchors,
     unitigs: &Unitigs,
-    length: u32,
+    options: &PassageOptions,
 ) -> Result<Vec<SourceRepeats>, FindError> {
+    let length = options.min_words() as u32;
     let named = run.findings.sources.iter().map(|source| SourceRepeats {
         name: source.name.clone(),
         documents: source.documents,
@@ -185,25 +187,42 @@ fn sources(
     let mut sources: Vec<SourceRepeats> = named.collect();
     let copied = copied_ranges(unitigs, length, &run.order);
     let repeated = ranges_of(unitigs, length, |_| true);
-    let mut copied = copied.as_slice();
-    let mut repeated = repeated.as_slice();
-    for i in 0..run.blocks() {
-        let entries = anchors.block(i)?;
-        let block = run.block(i)?;
-        for ((index, document), found) in run.in_block(i).zip(documents(&entries)) {
-            if !run.takes_part(document) {
-                continue;
+    let blocks = Counter::default();
+    let counted = on_threads::<_, FindError>(options.run().threads, |stop| {
+        let mut counted = vec![SourceRepeats::default(); sources.len()];
+        while !stop.is_requested()
+            && let Some(i) = blocks.next(run.blocks())
+        {
+            let entries = anchors.block(i)?;
+            let block = run.block(i)?;
+            let mut copied = ranges_from(&copied, run.range(i).start);
+            let mut repeated = ranges_from(&repeated, run.range(i).start);
+            for ((index, document), found) in run.in_block(i).zip(documents(&entries)) {
+                if !run.takes_part(document) {
+                    continue;
+                }
+                let row = block.rows.get(index)?;
+                let Some(source) = counted.get_mut(run.source(&row).index()) else { continue };
+                source.words += found.tokens;
+                source.copied_words += take_words(&mut copied, document);
+                let words = take_words(&mut repeated, document);
+                source.repeated_words += words;
+                source.documents_with_repeats += u64::from(words > 0);
             }
-            let row = block.rows.get(index)?;
-            let Some(source) = sources.get_mut(run.source(&row).index()) else { continue };
-            source.words += found.tokens;
-            source.copied_words += take_words(&mut copied, document);
-            let words = take_words(&mut repeated, document);
-            source.repeated_words += words;
-            source.documents_with_repeats += u64::from(words > 0);
+        }
+        Ok(counted)
+    })?;
+    for counted in counted {
+        for (source, counted) in sources.iter_mut().zip(counted) {
+            source.add(&counted);
         }
     }
     Ok(sources)
+}
+
+/// The ranges from a document on.
+fn ranges_from(ranges: &[TokenRange], document: DocumentNumber) -> &[TokenRange] {
+    &ranges[ranges.partition_point(|range| range.document < document.0)..]
 }
 
 /// Removes the ranges of a document from the beginning of `ranges`. Returns the number of their

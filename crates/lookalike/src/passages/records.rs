@@ -10,7 +10,7 @@ use super::cuts::TokenCuts;
 use super::first_runs::{FirstRuns, FirstRunsWriter};
 use crate::engine::ids::RowIndex;
 use crate::engine::prepare::anchor_log::fingerprint;
-use crate::engine::workers::{Counter, on_threads};
+use crate::engine::workers::{Counter, map_numbers, on_threads};
 use crate::engine::{Budget, DocumentBlock, DocumentNumber, FindError, FindOptions, TextRun};
 use crate::progress::Progress;
 use crate::read::ReadBuffers;
@@ -18,12 +18,18 @@ use crate::spill::{PartSorter, PartedValues, SpillError};
 use crate::words::WordRule;
 use lookalike_core::passage::position_set::PositionSet;
 use lookalike_core::passage::run_hash::{HASH_BITS, RunHasher};
-use lookalike_core::passage::unitig::{EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal};
+use lookalike_core::passage::unitig::{
+    ClassNeighbours, EqualRun, RepeatedRun, RunRecord, Unitigs, group_equal,
+};
 use lookalike_core::shingle::Shingler;
 use parking_lot::Mutex;
+use std::ops::Range;
 
 /// The number of records that a thread gathers before it passes them to the sorter.
 const GATHERED: usize = 1 << 14;
+/// The number of pieces of the documents while unitigs are formed: more than most machines have
+/// threads, so that threads end at about the same time.
+const PIECES: usize = 256;
 /// Bytes of memory for each class while unitigs are formed.
 const CLASS_BYTES: u64 = 8;
 
@@ -49,16 +55,40 @@ impl RunSelection<'_> {
         drop(records);
         let classes = firsts.number_members();
         budget.need(classes as u64 * CLASS_BYTES + runs.held_bytes())?;
-        let repeated = || {
-            let mut places = self.candidates.places();
+        let pieces = self.pieces(&runs);
+        let in_piece = |i: usize| {
+            let blocks = pieces[i].clone();
+            let runs = runs.iter(self.candidates.runs(blocks.clone()));
+            let mut places = self.candidates.places(blocks);
             let firsts = &firsts;
-            runs.iter().map(move |run| {
+            runs.map(move |run| {
                 let EqualRun { run, first } = run?;
                 let (document, position) = places.of(run)?;
-                Ok(RepeatedRun { document, position, class: firsts.number(first) })
+                Ok::<_, FindError>(RepeatedRun { document, position, class: firsts.number(first) })
             })
         };
-        Unitigs::new(repeated, classes)
+        let threads = self.options.threads;
+        let neighbours = ClassNeighbours::new(classes);
+        map_numbers(threads, pieces.len(), || (), |(), i| neighbours.record(in_piece(i)))?;
+        let unitigs = neighbours.number_unitigs();
+        let places = map_numbers(
+            threads,
+            pieces.len(),
+            || (),
+            |(), i| {
+                let places = in_piece(i).map(|run| Ok(unitigs.place(run?)));
+                places.filter_map(Result::transpose).collect::<Result<Vec<_>, FindError>>()
+            },
+        )?;
+        Ok(Unitigs { runs: unitigs.runs, places: joined(places) })
+    }
+
+    /// Divides the blocks of documents into pieces for several threads. Sorted runs are one piece,
+    /// because they can only be read from the start.
+    fn pieces(&self, runs: &FirstRuns) -> Vec<Range<usize>> {
+        let blocks = self.run.blocks();
+        let pieces = if runs.is_direct() { PIECES.min(blocks) } else { 1 };
+        (0..pieces).map(|i| blocks * i / pieces..blocks * (i + 1) / pieces).collect()
     }
 
     /// Returns the repeated runs, each with the first equal run, and the set of these first runs.
@@ -113,6 +143,15 @@ impl RunSelection<'_> {
         })?;
         Ok(sorter.into_inner().finish_parts()?)
     }
+}
+
+/// Appends all pieces to one vector, and frees each of them at once.
+fn joined<T>(pieces: Vec<Vec<T>>) -> Vec<T> {
+    let mut all = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+    for mut piece in pieces {
+        all.append(&mut piece);
+    }
+    all
 }
 
 fn record(value: u128) -> RunRecord {

@@ -7,7 +7,7 @@
 use super::index_categories::TEXT;
 use crate::categories::{CategoryBuffers, CategoryModel, CategorySample, MAX_SAMPLE};
 use crate::engine::FindError;
-use crate::engine::workers::{Counter, on_threads};
+use crate::engine::workers::map_numbers;
 use crate::id_sample::IdSample;
 use crate::progress::{Progress, Stage};
 use lookalike_core::hash::token_hash;
@@ -129,16 +129,7 @@ fn categories(
     texts: &[String],
     threads: NonZeroUsize,
 ) -> Result<Vec<u32>, FindError> {
-    let next = Counter::default();
-    let found = on_threads(threads, |_| {
-        let mut found = Vec::new();
-        let mut buffers = CategoryBuffers::default();
-        while let Some(place) = next.next(texts.len()) {
-            found.push((place, model.category(&texts[place], &mut buffers)));
-        }
-        Ok::<_, FindError>(found)
-    })?;
-    let mut found: Vec<(usize, u32)> = found.into_iter().flatten().collect();
-    found.sort_unstable();
-    Ok(found.into_iter().map(|(_, category)| category).collect())
+    map_numbers(threads, texts.len(), CategoryBuffers::default, |buffers, text| {
+        Ok(model.category(&texts[text], buffers))
+    })
 }
