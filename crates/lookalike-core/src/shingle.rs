@@ -91,15 +91,15 @@ impl Shingler {
         self.hash_shingles(text, true);
         if self.rule.frequencies() {
             self.number_repeats();
-            self.kernel.sort(&self.sorted, set, &mut self.sort);
+            self.kernel.sort_set(&self.sorted, set, &mut self.sort);
         } else if self.shingles.full_hashes().len() > SORTED_APART {
             // Further buffers of this length would be a large part of the memory of a run.
             self.shingles.take_full_hashes(set);
             set.sort_unstable();
+            kernel::drop_repeats(set);
         } else {
-            self.kernel.sort(self.shingles.full_hashes(), set, &mut self.sort);
+            self.kernel.sort_set(self.shingles.full_hashes(), set, &mut self.sort);
         }
-        drop_repeats(set);
         self.fingerprint()
     }
 
@@ -262,18 +262,6 @@ impl<'a> Iterator for TextPieces<'a> {
         self.text = rest;
         Some(piece)
     }
-}
-
-/// Removes repeats from an ascending set. Unlike [`Vec::dedup`], does not branch on repeats,
-/// because they occur at unpredictable places.
-fn drop_repeats(set: &mut Vec<u64>) {
-    let mut kept = 0;
-    for i in 0..set.len() {
-        let hash = set[i];
-        set[kept] = hash;
-        kept += usize::from(set.get(i + 1) != Some(&hash));
-    }
-    set.truncate(kept);
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn same_bytes(mode: &[&str]) {
         same(&["--threads", threads]);
         same(&["--threads", threads, "--memory", LITTLE]);
     }
-    for kernel in ["scalar", "portable", "avx2", "avx512"] {
+    for kernel in ["scalar", "portable", "neon", "avx2", "avx512"] {
         if place.run(&["find", "-q", "a.jsonl", "--kernel", kernel]).code == Some(0) {
             same(&["--kernel", kernel]);
         } else {

@@ -176,6 +176,26 @@ pub(super) unsafe fn peel(mut bits: u64, base: u16, mut out: *mut u16) {
     }
 }
 
+/// The positions of the set bits of each byte, ascending, then zeros.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+pub(super) static PLACES: [[u8; 8]; 256] = {
+    let mut places = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut count = 0;
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
+
 /// Writes the starts and ends of tokens of a block, alternating, to `out`, and returns their
 /// number. `is_open` is true if a token continues from the block before. A token may start where
 /// another one ends.

@@ -153,6 +153,9 @@ fn grown(needed: usize) -> usize {
 pub(crate) struct SortBuffers {
     pub(super) starts: Vec<u32>,
     pub(super) buckets: Vec<u64>,
+    /// Hashes of full buckets.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used by vectors only"))]
+    pub(super) overflow: Vec<u64>,
 }
 
 /// Hashes in buckets by their top bits.
@@ -161,6 +164,7 @@ pub(super) struct HashBuckets<'a> {
     /// All hashes, bucket by bucket.
     pub(super) hashes: &'a [u64],
     /// `hashes`, followed by 8 times `u64::MAX`, so that 8 entries can be read from every start.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used by vectors only"))]
     pub(super) padded: &'a [u64],
     /// The start of each bucket in `hashes`, and the end of the last one.
     pub(super) starts: &'a [u32],

@@ -7,6 +7,7 @@
 //! | `collapse` | text | text with single blanks, lower-cased |
 //! | `combine` | token hashes | shingle hashes and their fingerprint |
 //! | `sort` | shingle hashes | the hashes, ascending |
+//! | `sort_set` | shingle hashes | the hashes, ascending, without repeats |
 //! | `sketch`, `classic` | shingle hashes | a signature |
 //! | `intersect` | two sorted sets | the number of common elements |
 //! | `count_equal` | two signatures | the number of places with equal values |
@@ -20,6 +21,9 @@
 //! constructed ([`Kernel::named`] rejects it), which makes calls of its loops sound.
 #![allow(clippy::inline_always, reason = "bodies must be compiled for their caller's instructions")]
 
+#[cfg(target_arch = "aarch64")]
+#[expect(unsafe_code, reason = "vector instructions; every block states why it is sound")]
+mod aarch64;
 #[expect(unsafe_code, reason = "calls of instruction sets; every block states why it is sound")]
 mod beyond_ascii;
 #[expect(unsafe_code, reason = "padded buffers; every block states why it is sound")]
@@ -37,6 +41,8 @@ pub(crate) use buffers::{
     HashParameters, PIECE, ROW_BLOCK, ScanRule, ShingleBuffer, SortBuffers, TokenBuffer,
 };
 
+pub(crate) use scalar::drop_repeats;
+
 use crate::error::ParamsError;
 use crate::parameter::Parameter;
 use crate::params::TokenRule;
@@ -51,6 +57,8 @@ pub struct Kernel(Variant);
 enum Variant {
     Scalar,
     Portable,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "x86_64")]
@@ -61,6 +69,8 @@ impl Variant {
     const ALL: &[Self] = &[
         Self::Scalar,
         Self::Portable,
+        #[cfg(target_arch = "aarch64")]
+        Self::Neon,
         #[cfg(target_arch = "x86_64")]
         Self::Avx2,
         #[cfg(target_arch = "x86_64")]
@@ -71,6 +81,8 @@ impl Variant {
         match self {
             Self::Scalar => "scalar",
             Self::Portable => "portable",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => "neon",
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
@@ -81,6 +93,8 @@ impl Variant {
     fn is_available(self) -> bool {
         match self {
             Self::Scalar | Self::Portable => true,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => aarch64::has_neon(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => x86_64::has_avx2(),
             #[cfg(target_arch = "x86_64")]
@@ -128,7 +142,7 @@ impl Kernel {
         found.map(|v| Self(*v)).ok_or_else(|| ParamsError::Parse {
             parameter: Parameter::Kernel,
             got: name.to_owned(),
-            expected: "scalar, portable, or avx2 or avx512 where the processor has them",
+            expected: "scalar, portable, or neon, avx2 or avx512 where the processor has them",
         })
     }
 
@@ -145,6 +159,8 @@ impl Kernel {
                 Variant::Portable => {
                     return unsafe { blocks::scan_by_rule::<blocks::Plain>(text, rule, out) };
                 }
+                #[cfg(target_arch = "aarch64")]
+                Variant::Neon => return unsafe { aarch64::scan_neon(text, rule, out) },
                 #[cfg(target_arch = "x86_64")]
                 Variant::Avx2 => return unsafe { x86_64::scan_avx2(text, rule, out) },
                 #[cfg(target_arch = "x86_64")]
@@ -161,6 +177,8 @@ impl Kernel {
             Variant::Scalar => scalar::collapse(text, fold, out),
             // SAFETY: the variant exists only where the processor has the instructions.
             Variant::Portable => unsafe { blocks::collapse::<blocks::Plain>(text, fold, out) },
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => unsafe { aarch64::collapse_neon(text, fold, out) },
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::collapse_avx2(text, fold, out) },
             #[cfg(target_arch = "x86_64")]
@@ -199,6 +217,8 @@ impl Kernel {
         match self.0 {
             Variant::Scalar => scalar::combine(tokens.tokens(), size, out),
             Variant::Portable => portable::combine(&tokens.hashes, count, size, out),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => portable::combine(&tokens.hashes, count, size, out),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::combine_avx2(&tokens.hashes, count, size, out) },
@@ -213,12 +233,26 @@ impl Kernel {
         match self.0 {
             Variant::Scalar => scalar::sort(hashes, out),
             Variant::Portable => portable::sort(hashes, out, buffers),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => portable::sort(hashes, out, buffers),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::sort_avx2(hashes, out, buffers) },
             #[cfg(target_arch = "x86_64")]
             Variant::Avx512 => unsafe { x86_64::sort_avx512(hashes, out, buffers) },
         }
+    }
+
+    /// Replaces the content of `out` with `hashes` in ascending order, without repeats.
+    #[inline]
+    pub(crate) fn sort_set(self, hashes: &[u64], out: &mut Vec<u64>, buffers: &mut SortBuffers) {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Variant::Avx512 {
+            // SAFETY: the variant exists only where the processor has the instructions.
+            return unsafe { x86_64::sort_set_avx512(hashes, out, buffers) };
+        }
+        self.sort(hashes, out, buffers);
+        drop_repeats(out);
     }
 
     /// Writes the truncated fast similarity sketch of `shingles` to the padded `out`.
@@ -228,6 +262,8 @@ impl Kernel {
         match self.0 {
             Variant::Scalar => scalar::sketch(parameters, shingles, out),
             Variant::Portable => portable::sketch(parameters, shingles, out),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => portable::sketch(parameters, shingles, out),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::sketch_avx2(parameters, shingles, out) },
@@ -243,6 +279,8 @@ impl Kernel {
         match self.0 {
             Variant::Scalar => scalar::classic(parameters, shingles, out),
             Variant::Portable => portable::classic(parameters, shingles, out),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => portable::classic(parameters, shingles, out),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::classic_avx2(parameters, shingles, out) },
@@ -262,6 +300,8 @@ impl Kernel {
         }
         match self.0 {
             Variant::Scalar | Variant::Portable => scalar::intersect(small, large),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => scalar::intersect(small, large),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::intersect_avx2(small, large) },
@@ -275,6 +315,8 @@ impl Kernel {
     pub(crate) fn count_equal(self, a: &[u32], b: &[u32]) -> usize {
         match self.0 {
             Variant::Scalar | Variant::Portable => scalar::count_equal(a, b),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => scalar::count_equal(a, b),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::count_equal_avx2(a, b) },
@@ -290,6 +332,8 @@ impl Kernel {
         match self.0 {
             Variant::Scalar => scalar::count_equal_rows(probe, rows, counts),
             Variant::Portable => portable::count_equal_rows(probe, rows, counts),
+            #[cfg(target_arch = "aarch64")]
+            Variant::Neon => portable::count_equal_rows(probe, rows, counts),
             // SAFETY: the variant exists only where the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Variant::Avx2 => unsafe { x86_64::count_equal_rows_avx2(probe, rows, counts) },

@@ -319,7 +319,7 @@ pub(super) fn sort_by_buckets(
     if hashes.len() < 32 || hashes.len() > u32::MAX as usize {
         return scalar::sort(hashes, out);
     }
-    let SortBuffers { starts, buckets } = buffers;
+    let SortBuffers { starts, buckets, .. } = buffers;
     let bits = hashes.len().ilog2();
     let shift = 64 - bits;
     starts.clear();

@@ -150,6 +150,18 @@ pub(super) fn sort(hashes: &[u64], out: &mut Vec<u64>) {
     out.sort_unstable();
 }
 
+/// Removes repeats from an ascending list. Unlike [`Vec::dedup`], does not branch on repeats,
+/// because they occur at unpredictable places.
+pub(crate) fn drop_repeats(set: &mut Vec<u64>) {
+    let mut kept = 0;
+    for i in 0..set.len() {
+        let hash = set[i];
+        set[kept] = hash;
+        kept += usize::from(set.get(i + 1) != Some(&hash));
+    }
+    set.truncate(kept);
+}
+
 /// The product of a hash's halves. A fingerprint's second sum adds these products.
 #[inline(always)]
 pub(super) fn product(hash: u64) -> u64 {

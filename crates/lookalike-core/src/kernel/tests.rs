@@ -118,10 +118,16 @@ proptest! {
             let hashes: Vec<u64> = (0..len).map(|_| hash() & mask).collect();
             let mut expected = Vec::new();
             scalar::sort(&hashes, &mut expected);
+            let mut distinct = expected.clone();
+            distinct.dedup();
             for kernel in Kernel::available() {
                 let (mut out, mut buffers) = (vec![7], SortBuffers::default());
                 kernel.sort(&hashes, &mut out, &mut buffers);
                 prop_assert_eq!(&out, &expected, "{}", kernel);
+                for _ in 0..2 {
+                    kernel.sort_set(&hashes, &mut out, &mut buffers);
+                    prop_assert_eq!(&out, &distinct, "{}", kernel);
+                }
             }
         }
     }

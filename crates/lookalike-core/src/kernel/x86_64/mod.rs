@@ -29,7 +29,7 @@ pub(super) use intersect::{
 };
 pub(super) use scan::{collapse_avx2, collapse_avx512, scan_avx2, scan_avx512};
 pub(super) use sketch::{sketch_avx2, sketch_avx512};
-pub(super) use sort::{sort_avx2, sort_avx512};
+pub(super) use sort::{sort_avx2, sort_avx512, sort_set_avx512};
 
 use super::buffers::ShingleBuffer;
 use crate::hash;

@@ -1,7 +1,7 @@
 //! The operations of the scan for AVX2 and AVX-512.
 
 use crate::kernel::beyond_ascii::{FlagMasks, FlagScanner, flags_by_page};
-use crate::kernel::blocks::{self, BlockScanner};
+use crate::kernel::blocks::{self, BlockScanner, PLACES};
 use crate::kernel::buffers::{ScanRule, TokenBuffer};
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -72,25 +72,6 @@ impl BlockScanner for Avx2 {
         }
     }
 }
-
-/// The positions of the set bits of each byte, ascending, then zeros.
-static PLACES: [[u8; 8]; 256] = {
-    let mut places = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut count = 0;
-        let mut bit = 0;
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                places[byte][count] = bit;
-                count += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    places
-};
 
 /// A mask of the bytes from `lo` to `lo + n − 1`.
 #[inline]

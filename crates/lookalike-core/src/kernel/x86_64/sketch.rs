@@ -22,6 +22,23 @@ const SKETCH_MAX: usize = 512;
 /// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
 
+/// Number of shingles for each bin that lower it without a comparison in a vector.
+const DIRECT: usize = 4;
+
+/// Number of groups of hashes with an upper bound, distinguished by their upper bits.
+const GROUPS: usize = 128;
+
+/// The numbers of the odd 16-bit lanes of two registers.
+static ODD: [u16; 32] = {
+    let mut odd = [0; 32];
+    let mut lane = 0;
+    while lane < 32 {
+        odd[lane] = 2 * lane as u16 + 1;
+        lane += 1;
+    }
+    odd
+};
+
 /// # Safety
 /// [`has_avx512`](super::has_avx512).
 #[target_feature(
@@ -124,43 +141,95 @@ unsafe fn lower_all(parameters: &HashParameters, shingles: &[u32], out: &mut [u3
     }
 }
 
-/// Round 0. Once the values are low, blocks of sixteen hashes are first tested against the largest
-/// value: in a long document, nearly every shingle fails this test. Earlier, many shingles pass,
-/// and a branch for each would be mispredicted.
+/// Round 0. Once the values are low, few shingles lower one. Blocks of 32 hashes are compared with
+/// the upper 16 bits of the values in their bins, which four registers hold, and the hits are
+/// packed, because a branch for each shingle would be mispredicted. Earlier, many shingles are hits.
+///
+/// # Safety
+/// `out` has `num_hashes` values, a power of two from 16 to `SKETCH_MAX`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
 unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [u32]) {
     let k = parameters.num_hashes;
     let (a, b) = parameters.rounds[0];
     let (av, bv) = (_mm512_set1_epi32(a as i32), _mm512_set1_epi32(b as i32));
     let rest = _mm_cvtsi32_si128(k.trailing_zeros() as i32);
-    let direct = shingles.len().min(32 * k);
+    let group_bit = _mm512_set1_epi16((GROUPS / 2) as i16);
+    let mut hits = [0u32; HASHED + 16];
+    let mut at = shingles.len().min(DIRECT * k);
     // SAFETY: the caller's promise.
-    unsafe { lower_all(parameters, &shingles[..direct], out) };
-    let mut at = direct;
+    unsafe { lower_all(parameters, &shingles[..at], out) };
+    // SAFETY: the numbers of the odd lanes.
+    let odd = unsafe { _mm512_loadu_si512(ODD.as_ptr().cast()) };
     while at < shingles.len() {
-        let largest = out[..k].iter().fold(0, |most, &v| most.max(v));
-        let bound = _mm512_set1_epi32(largest as i32);
-        // The bound falls slowly: update it after half as many shingles as there were so far.
+        let bounds = upper_bounds(&out[..k]);
+        // SAFETY: 32 bounds each.
+        let bounds =
+            [0, 1, 2, 3].map(|i| unsafe { _mm512_loadu_si512(bounds[32 * i..].as_ptr().cast()) });
+        // Values fall slowly: update the bounds after half as many shingles as there were so far.
         let end = (at + (at / 2).max(256)).min(shingles.len());
-        for block in shingles[at..end].chunks(16) {
-            let used = u16::MAX >> (16 - block.len());
-            // SAFETY: masked to the block; bins are below k.
-            unsafe {
-                let x = _mm512_maskz_loadu_epi32(used, block.as_ptr().cast());
-                let z = _mm512_mullo_epi32(_mm512_xor_si512(x, bv), av);
-                let value = _mm512_srli_epi32::<2>(_mm512_sll_epi32(z, rest));
-                let mut hits = u32::from(_mm512_mask_cmplt_epu32_mask(used, value, bound));
-                while hits != 0 {
-                    let x = block[hits.trailing_zeros() as usize];
-                    let (bin, value) = scalar::bin((x ^ b).wrapping_mul(a), k, 0);
-                    lower(out, bin, value);
-                    hits &= hits - 1;
+        for shingles in shingles[at..end].chunks(HASHED) {
+            let mut count = 0;
+            for block in shingles.chunks(32) {
+                let used = u32::MAX >> (32 - block.len());
+                // SAFETY: masked to the block; `hits` has room for sixteen more hashes.
+                unsafe {
+                    let hash = |used: u32, at: usize| {
+                        let x = _mm512_maskz_loadu_epi32(
+                            used as u16,
+                            block.as_ptr().wrapping_add(at).cast(),
+                        );
+                        _mm512_mullo_epi32(_mm512_xor_si512(x, bv), av)
+                    };
+                    let halves = [hash(used, 0), hash(used >> 16, 16)];
+                    let values = halves.map(|z| _mm512_sll_epi32(z, rest));
+                    let value = _mm512_permutex2var_epi16(values[0], odd, values[1]);
+                    let top = _mm512_permutex2var_epi16(halves[0], odd, halves[1]);
+                    let group = _mm512_srli_epi16::<{ 16 - GROUPS.ilog2() }>(top);
+                    let bound = _mm512_mask_blend_epi16(
+                        _mm512_test_epi16_mask(group, group_bit),
+                        _mm512_permutex2var_epi16(bounds[0], group, bounds[1]),
+                        _mm512_permutex2var_epi16(bounds[2], group, bounds[3]),
+                    );
+                    let is_hit = _mm512_mask_cmple_epu16_mask(used, value, bound);
+                    for (z, is_hit) in
+                        halves.into_iter().zip([is_hit as u16, (is_hit >> 16) as u16])
+                    {
+                        let packed = _mm512_maskz_compress_epi32(is_hit, z);
+                        _mm512_storeu_si512(hits.as_mut_ptr().add(count).cast(), packed);
+                        count += is_hit.count_ones() as usize;
+                    }
                 }
+            }
+            for &z in &hits[..count] {
+                let (bin, value) = scalar::bin(z, k, 0);
+                // SAFETY: bins are below k.
+                unsafe { lower(out, bin, value) };
             }
         }
         at = end;
     }
+}
+
+/// For each group of hashes with the same upper bits, the upper 16 bits of the greatest value of
+/// its bins.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn upper_bounds(values: &[u32]) -> [u16; GROUPS] {
+    let upper = |value: u32| (value >> 14).min(u32::from(u16::MAX)) as u16;
+    let mut bounds = [0; GROUPS];
+    if let Ok(values) = <&[u32; GROUPS]>::try_from(values) {
+        bounds = values.map(upper);
+    } else if values.len() < GROUPS {
+        for (group, bound) in bounds.iter_mut().enumerate() {
+            *bound = upper(values[group * values.len() / GROUPS]);
+        }
+    } else {
+        for (bound, values) in bounds.iter_mut().zip(values.chunks_exact(values.len() / GROUPS)) {
+            *bound = upper(values.iter().fold(0, |most, value| most.max(*value)));
+        }
+    }
+    bounds
 }
 
 /// Round 1 for the empty values. Returns the set of values that are still empty. A filled value

@@ -2,7 +2,107 @@
 
 use crate::kernel::buffers::SortBuffers;
 use crate::kernel::portable::{SMALL_BUCKET, sort_by_buckets};
+use crate::kernel::scalar;
 use std::arch::x86_64::*;
+
+/// Hashes of a bucket that one register holds.
+const SLOTS: usize = 8;
+
+/// Hashes are uniform, so their upper bits divide them into buckets of two to four, each with slots
+/// for eight. A hash is compared with all hashes of its bucket before it is added, which drops
+/// repeats. Few hashes find their bucket full and are kept apart. Then each bucket is sorted in a
+/// register.
+///
+/// # Safety
+/// [`has_avx512`](super::has_avx512).
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt,lzcnt")]
+pub(in crate::kernel) unsafe fn sort_set_avx512(
+    hashes: &[u64],
+    out: &mut Vec<u64>,
+    buffers: &mut SortBuffers,
+) {
+    if hashes.len() < 32 {
+        scalar::sort(hashes, out);
+        return scalar::drop_repeats(out);
+    }
+    let bits = hashes.len().ilog2() - 1;
+    let shift = u64::BITS - bits;
+    let SortBuffers { starts: counts, buckets: slots, overflow } = buffers;
+    counts.clear();
+    counts.resize(1 << bits, 0);
+    if slots.len() < SLOTS << bits {
+        slots.resize(SLOTS << bits, 0);
+    }
+    overflow.clear();
+    for &hash in hashes {
+        let bucket = (hash >> shift) as usize;
+        // SAFETY: a bucket is below 2 to the power of `bits`, and has eight slots.
+        unsafe {
+            let count = counts.get_unchecked_mut(bucket);
+            let first = slots.as_mut_ptr().add(SLOTS * bucket);
+            let used = _bzhi_u32(0xff, *count) as u8;
+            let known = _mm512_loadu_si512(first.cast());
+            let is_new =
+                _mm512_mask_cmpeq_epi64_mask(used, known, _mm512_set1_epi64(hash as i64)) == 0;
+            if *count == SLOTS as u32 {
+                if is_new {
+                    overflow.push(hash);
+                }
+            } else {
+                first.add(*count as usize).write(hash);
+                *count += u32::from(is_new);
+            }
+        }
+    }
+    overflow.sort_unstable();
+    let mut overflow = overflow.as_slice();
+    out.clear();
+    out.reserve(hashes.len() + SLOTS);
+    for (bucket, &count) in counts.iter().enumerate() {
+        // SAFETY: as above; each bucket adds at most as many hashes as it was given, so there is
+        // room for eight more.
+        unsafe {
+            let used = _bzhi_u32(0xff, count) as u8;
+            let first = slots.as_ptr().add(SLOTS * bucket);
+            let padded = _mm512_mask_loadu_epi64(_mm512_set1_epi64(-1), used, first.cast());
+            _mm512_storeu_si512(out.as_mut_ptr().add(out.len()).cast(), sort_lanes(padded));
+            out.set_len(out.len() + count as usize);
+        }
+        if count == SLOTS as u32
+            && overflow.first().is_some_and(|hash| hash >> shift == bucket as u64)
+        {
+            let start = out.len() - SLOTS;
+            let more = overflow.partition_point(|hash| hash >> shift == bucket as u64);
+            out.extend_from_slice(&overflow[..more]);
+            overflow = &overflow[more..];
+            let mut bucket = out.split_off(start);
+            bucket.sort_unstable();
+            bucket.dedup();
+            out.append(&mut bucket);
+        }
+    }
+}
+
+/// Sorts the lanes of a register with a bitonic network (Batcher, *Sorting networks and their
+/// applications*, 1968).
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sort_lanes(lanes: __m512i) -> __m512i {
+    // Compares each lane with a partner. The lanes of `upper` keep the greater value.
+    macro_rules! step {
+        ($lanes:expr, $partners:expr, $upper:literal) => {{
+            let (lanes, partners) = ($lanes, $partners);
+            _mm512_mask_max_epu64(_mm512_min_epu64(lanes, partners), $upper, lanes, partners)
+        }};
+    }
+    let reversed = _mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    let lanes = step!(lanes, _mm512_permutex_epi64::<0b10_11_00_01>(lanes), 0b1010_1010);
+    let lanes = step!(lanes, _mm512_permutex_epi64::<0b00_01_10_11>(lanes), 0b1100_1100);
+    let lanes = step!(lanes, _mm512_permutex_epi64::<0b10_11_00_01>(lanes), 0b1010_1010);
+    let lanes = step!(lanes, _mm512_permutexvar_epi64(reversed, lanes), 0b1111_0000);
+    let lanes = step!(lanes, _mm512_permutex_epi64::<0b01_00_11_10>(lanes), 0b1100_1100);
+    step!(lanes, _mm512_permutex_epi64::<0b10_11_00_01>(lanes), 0b1010_1010)
+}
 
 /// Each hash is compared with its whole bucket at once, which shows its rank. Unlike the steps of
 /// an insertion sort, ranks need no branch that could be mispredicted.
