@@ -33,10 +33,10 @@ pub struct Shingles<'a> {
 }
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead, and
-/// 12 more for each of the first 131,072 shingles, to sort them. A rule that counts frequencies
-/// needs buffers of that kind for all shingles. Texts with upper-case characters beyond the vector
-/// scan also need a lower-cased copy.
+/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead. To
+/// sort them, it needs 12 more for each of the first 131,072 shingles, or up to 34 for each of the
+/// first 32,768. A rule that counts frequencies needs 20 more for all shingles. Texts with
+/// upper-case characters beyond the vector scan also need a lower-cased copy.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,

@@ -60,7 +60,7 @@ pub(crate) struct WorkArgs {
     #[command(flatten)]
     threads: ThreadArgs,
 
-    /// Inner loops: scalar, portable, neon, avx2 or avx512; all give the same
+    /// Inner loops: scalar, portable, neon, avx2 or avx512; results are equal
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
 }

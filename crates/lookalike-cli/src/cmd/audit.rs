@@ -79,7 +79,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     threads: Option<NonZeroUsize>,
 
-    /// Inner loops: scalar, portable, neon, avx2 or avx512; all give the same
+    /// Inner loops: scalar, portable, neon, avx2 or avx512; results are equal
     #[arg(long, value_name = "NAME", hide = true)]
     kernel: Option<String>,
 

@@ -148,13 +148,13 @@ fn grown(needed: usize) -> usize {
     if needed > LONG_ENTRIES { needed + needed / 8 } else { needed.next_power_of_two() }
 }
 
-/// Buffers of [`Kernel::sort`](super::Kernel::sort).
+/// Buffers of [`Kernel::sort`](super::Kernel::sort) and [`Kernel::sort_set`](super::Kernel::sort_set).
 #[derive(Debug, Default)]
 pub(crate) struct SortBuffers {
     pub(super) starts: Vec<u32>,
     pub(super) buckets: Vec<u64>,
-    /// Hashes of full buckets.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used by vectors only"))]
+    /// Hashes whose bucket had no free slot.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used on x86-64 only"))]
     pub(super) overflow: Vec<u64>,
 }
 
@@ -164,7 +164,7 @@ pub(super) struct HashBuckets<'a> {
     /// All hashes, bucket by bucket.
     pub(super) hashes: &'a [u64],
     /// `hashes`, followed by 8 times `u64::MAX`, so that 8 entries can be read from every start.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used by vectors only"))]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "used on x86-64 only"))]
     pub(super) padded: &'a [u64],
     /// The start of each bucket in `hashes`, and the end of the last one.
     pub(super) starts: &'a [u32],

@@ -49,6 +49,10 @@ use crate::params::TokenRule;
 use crate::text::{self, CharClass};
 use std::fmt;
 
+/// The most hashes that AVX-512 sorts in slots. They take up to 34 bytes for each hash, so 1 MiB.
+#[cfg(target_arch = "x86_64")]
+const MOST_IN_SLOTS: usize = 1 << 15;
+
 /// An instruction set for which the inner loops are compiled. All return the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Variant);
@@ -142,7 +146,7 @@ impl Kernel {
         found.map(|v| Self(*v)).ok_or_else(|| ParamsError::Parse {
             parameter: Parameter::Kernel,
             got: name.to_owned(),
-            expected: "scalar, portable, or neon, avx2 or avx512 where the processor has them",
+            expected: "scalar, portable, or one that this processor has: neon, avx2, avx512",
         })
     }
 
@@ -247,7 +251,7 @@ impl Kernel {
     #[inline]
     pub(crate) fn sort_set(self, hashes: &[u64], out: &mut Vec<u64>, buffers: &mut SortBuffers) {
         #[cfg(target_arch = "x86_64")]
-        if self.0 == Variant::Avx512 {
+        if self.0 == Variant::Avx512 && hashes.len() <= MOST_IN_SLOTS {
             // SAFETY: the variant exists only where the processor has the instructions.
             return unsafe { x86_64::sort_set_avx512(hashes, out, buffers) };
         }

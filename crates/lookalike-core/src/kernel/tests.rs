@@ -115,7 +115,10 @@ proptest! {
         for mask in [u64::MAX, 0xff, u64::MAX << 60] {
             let frequent = random.next_u64();
             let mut hash = || if random.below(many) == 0 { frequent } else { random.next_u64() };
-            let hashes: Vec<u64> = (0..len).map(|_| hash() & mask).collect();
+            let mut hashes: Vec<u64> = (0..len).map(|_| hash() & mask).collect();
+            if many % 2 == 0 {
+                hashes.push(u64::MAX);
+            }
             let mut expected = Vec::new();
             scalar::sort(&hashes, &mut expected);
             let mut distinct = expected.clone();
@@ -124,6 +127,7 @@ proptest! {
                 let (mut out, mut buffers) = (vec![7], SortBuffers::default());
                 kernel.sort(&hashes, &mut out, &mut buffers);
                 prop_assert_eq!(&out, &expected, "{}", kernel);
+                // The second call finds used buffers.
                 for _ in 0..2 {
                     kernel.sort_set(&hashes, &mut out, &mut buffers);
                     prop_assert_eq!(&out, &distinct, "{}", kernel);
@@ -237,10 +241,28 @@ fn pieces_up_to_the_longest_agree() {
 }
 
 #[test]
+fn long_sets_agree() {
+    let mut random = SplitMix64::new(23);
+    for len in [1 << 15, (1 << 15) + 1, 100_000] {
+        let hashes: Vec<u64> = (0..len).map(|_| random.next_u64()).collect();
+        let mut expected = hashes.clone();
+        expected.sort_unstable();
+        expected.dedup();
+        for kernel in Kernel::available() {
+            let (mut out, mut buffers) = (Vec::new(), SortBuffers::default());
+            kernel.sort_set(&[&hashes[..], &hashes[..len / 2]].concat(), &mut out, &mut buffers);
+            assert_eq!(out, expected, "{kernel} {len}");
+            kernel.sort_set(&hashes, &mut out, &mut buffers);
+            assert_eq!(out, expected, "{kernel} {len}");
+        }
+    }
+}
+
+#[test]
 fn sketches_agree() {
     let scalar = Kernel::named("scalar").unwrap();
     let mut random = SplitMix64::new(17);
-    for num_hashes in [1, 5, 16, 64, 100, 128, 200, 256, 512, 1024] {
+    for num_hashes in [1, 5, 16, 32, 64, 100, 128, 200, 256, 512, 1024] {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, num_hashes as u64);
         let mut expected = vec![0; HashParameters::padded(num_hashes)];
         let mut got = expected.clone();
@@ -261,7 +283,7 @@ fn sketches_agree() {
 fn kernels_agree_on_the_greatest_hash() {
     let scalar = Kernel::named("scalar").unwrap();
     let mut random = SplitMix64::new(19);
-    for num_hashes in [16, 128, 512] {
+    for num_hashes in [16, 32, 128, 256, 512] {
         let parameters = parameters(Scheme::FastSimilarity, num_hashes, 7);
         let (a, b) = parameters.rounds[0];
         // Newton's iteration: each step doubles the number of correct low bits.

@@ -38,8 +38,9 @@ pub struct RepeatedRun {
     pub document: u32,
     /// The position of its first token.
     pub position: u32,
-    /// The number of its class, which equal runs share. Classes are numbered in the order of their
-    /// first runs, so that arrays of classes are read mostly from start to end.
+    /// The number of its class, which equal runs share. Classes must be numbered in the order of
+    /// their first runs: [`ClassNeighbours::number_unitigs`] requires this order, and arrays of
+    /// classes are then read mostly from start to end.
     pub class: u32,
 }
 
@@ -98,11 +99,11 @@ pub struct Unitigs {
 /// No class, or more than one.
 const NONE: u32 = u32::MAX;
 
-/// For each class of repeated runs, the classes before and after it at all of its places.
+/// For each class of repeated runs, the classes before and after it at all of its places. [`NONE`]
+/// means that these differ. In its own entry, a class means "no neighbour found yet", because no
+/// class is its own neighbour everywhere.
 #[derive(Debug)]
 pub struct ClassNeighbours {
-    /// In its own entry, a class means "no neighbour found yet". No class is its own neighbour
-    /// everywhere.
     next: Vec<AtomicU32>,
     previous: Vec<AtomicU32>,
 }
@@ -139,8 +140,9 @@ impl ClassNeighbours {
         Ok(())
     }
 
-    /// Numbers the unitigs in the order of their first places. Takes O(classes) time, and 4 bytes
-    /// of memory per unitig.
+    /// Numbers the unitigs in the order of their first places. All runs must be recorded, and
+    /// classes must be numbered in the order of their first runs. Takes O(classes) time, and 4
+    /// bytes of memory per unitig.
     pub fn number_unitigs(self) -> NumberedUnitigs {
         let values = |classes: Vec<AtomicU32>| -> Vec<u32> {
             classes.into_iter().map(AtomicU32::into_inner).collect()
@@ -162,6 +164,7 @@ impl ClassNeighbours {
                 if after == NONE || previous[after as usize] != class {
                     break;
                 }
+                debug_assert!(after > class, "classes are in the order of their first runs");
                 class = after;
                 count += 1;
             }

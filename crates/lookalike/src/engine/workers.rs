@@ -100,8 +100,8 @@ pub fn on_threads<T: Send, E: Send>(
     })
 }
 
-/// Computes a value for each number below `end` in several threads, each with a state of its own.
-/// Returns the values in order.
+/// Computes a value for each number below `end` in several threads. Each thread has its own state.
+/// Returns the values in order, or the error of the least number that failed.
 pub(crate) fn map_numbers<S, T: Send, E: Send>(
     threads: NonZeroUsize,
     end: usize,
@@ -109,16 +109,24 @@ pub(crate) fn map_numbers<S, T: Send, E: Send>(
     compute: impl Fn(&mut S, usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let counter = Counter::default();
-    let found = on_threads(threads, |stop| {
+    let failed = Earliest::default();
+    let found = on_threads::<_, E>(threads, |stop| {
         let mut state = new_state();
         let mut found = Vec::new();
         while !stop.is_requested()
             && let Some(i) = counter.next(end)
         {
-            found.push((i, compute(&mut state, i)?));
+            match compute(&mut state, i) {
+                Ok(value) => found.push((i, value)),
+                Err(error) => {
+                    failed.keep(i, error);
+                    stop.request();
+                }
+            }
         }
         Ok(found)
-    })?;
+    });
+    let found = failed.or(found)?;
     let mut found: Vec<(usize, T)> = found.into_iter().flatten().collect();
     found.sort_unstable_by_key(|(i, _)| *i);
     Ok(found.into_iter().map(|(_, value)| value).collect())

@@ -51,11 +51,11 @@ impl CandidateRuns {
         Ok((self.log.range(range)?, first))
     }
 
-    /// Returns a reader of the places of the runs of some blocks. Run numbers must not descend.
-    pub(super) fn places(&self, blocks: Range<usize>) -> RunPlaces<'_> {
-        let first = self.blocks.get(blocks.start).map_or(self.len, |(_, first)| *first);
-        let ranges = Cow::default();
-        RunPlaces { of: self, block: blocks.start, ranges, at: 0, range: (0, 0), first }
+    /// Returns a reader of the places of runs, from the first run of a block on. Run numbers must
+    /// not descend.
+    pub(super) fn places(&self, block: usize) -> RunPlaces<'_> {
+        let first = self.runs(block..block).start;
+        RunPlaces { of: self, block, ranges: Cow::default(), at: 0, range: (0, 0), first }
     }
 
     /// Returns the numbers of the runs of some blocks.

@@ -63,8 +63,8 @@ impl FirstRuns {
         (self.direct.len() * size_of::<u32>()) as u64
     }
 
-    /// Returns true if the runs of any range are found at once. Otherwise, a range must have all
-    /// runs.
+    /// Returns true if [`iter`](Self::iter) accepts any range. Otherwise, its range must contain
+    /// all runs.
     pub(super) fn is_direct(&self) -> bool {
         self.sorted.is_none()
     }
@@ -74,7 +74,11 @@ impl FirstRuns {
         &self,
         range: Range<u64>,
     ) -> impl Iterator<Item = Result<EqualRun, SpillError>> + '_ {
-        let direct = self.direct.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let direct = if self.is_direct() {
+            &self.direct[range.start as usize..range.end as usize]
+        } else {
+            &[]
+        };
         let runs = (range.start..).zip(direct).filter(|(_, first)| **first != NONE);
         let direct = runs.map(|(run, first)| Ok(EqualRun { run, first: u64::from(*first) }));
         let pair = |value: u128| EqualRun { run: (value >> 64) as u64, first: value as u64 };
@@ -98,6 +102,10 @@ mod tests {
                 writer.push(EqualRun { run, first }).unwrap();
             }
             let runs = writer.finish().unwrap();
+            if runs.is_direct() {
+                let numbers = |range| runs.iter(range).map(|run| run.unwrap().run);
+                assert!(numbers(3..90).eq([3, 7, 8]) && numbers(9..9).next().is_none());
+            }
             let found: Result<Vec<EqualRun>, SpillError> = runs.iter(0..100).collect();
             (found.unwrap(), runs.held_bytes())
         };

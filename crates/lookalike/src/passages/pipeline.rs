@@ -10,13 +10,15 @@ use super::records::RunSelection;
 use super::rows::PlaceRows;
 use crate::engine::ids::Id;
 use crate::engine::prepare::anchor_log::{CompleteAnchors, documents};
-use crate::engine::workers::{Counter, on_threads};
+use crate::engine::workers::map_numbers;
 use crate::engine::{Budget, DocumentNumber, FindError, TextRun};
 use crate::progress::{NoProgress, Progress, Stage};
 use crate::read::{Collection, ReadOptions};
 use lookalike_core::passage::maximal::{TokenRange, copied_ranges, first_places, ranges_of};
 use lookalike_core::passage::unitig::Unitigs;
+use parking_lot::Mutex;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -184,43 +186,45 @@ fn sources(
         documents: source.documents,
         ..SourceRepeats::default()
     });
-    let mut sources: Vec<SourceRepeats> = named.collect();
+    let sources: Mutex<Vec<SourceRepeats>> = Mutex::new(named.collect());
     let copied = copied_ranges(unitigs, length, &run.order);
     let repeated = ranges_of(unitigs, length, |_| true);
-    let blocks = Counter::default();
-    let counted = on_threads::<_, FindError>(options.run().threads, |stop| {
-        let mut counted = vec![SourceRepeats::default(); sources.len()];
-        while !stop.is_requested()
-            && let Some(i) = blocks.next(run.blocks())
-        {
+    map_numbers(
+        options.run().threads,
+        run.blocks(),
+        || (),
+        |(), i| {
             let entries = anchors.block(i)?;
             let block = run.block(i)?;
             let mut copied = ranges_from(&copied, run.range(i).start);
             let mut repeated = ranges_from(&repeated, run.range(i).start);
+            // A block has few sources. A table of all sources for each thread could be large.
+            let mut counted = BTreeMap::<usize, SourceRepeats>::new();
             for ((index, document), found) in run.in_block(i).zip(documents(&entries)) {
                 if !run.takes_part(document) {
                     continue;
                 }
                 let row = block.rows.get(index)?;
-                let Some(source) = counted.get_mut(run.source(&row).index()) else { continue };
+                let source = counted.entry(run.source(&row).index()).or_default();
                 source.words += found.tokens;
                 source.copied_words += take_words(&mut copied, document);
                 let words = take_words(&mut repeated, document);
                 source.repeated_words += words;
                 source.documents_with_repeats += u64::from(words > 0);
             }
-        }
-        Ok(counted)
-    })?;
-    for counted in counted {
-        for (source, counted) in sources.iter_mut().zip(counted) {
-            source.add(&counted);
-        }
-    }
-    Ok(sources)
+            let mut sources = sources.lock();
+            for (index, counts) in &counted {
+                if let Some(source) = sources.get_mut(*index) {
+                    source.add(counts);
+                }
+            }
+            Ok::<_, FindError>(())
+        },
+    )?;
+    Ok(sources.into_inner())
 }
 
-/// The ranges from a document on.
+/// Returns the ranges of a document and of all later documents.
 fn ranges_from(ranges: &[TokenRange], document: DocumentNumber) -> &[TokenRange] {
     &ranges[ranges.partition_point(|range| range.document < document.0)..]
 }

@@ -58,8 +58,8 @@ impl RunSelection<'_> {
         let pieces = self.pieces(&runs);
         let in_piece = |i: usize| {
             let blocks = pieces[i].clone();
-            let runs = runs.iter(self.candidates.runs(blocks.clone()));
-            let mut places = self.candidates.places(blocks);
+            let mut places = self.candidates.places(blocks.start);
+            let runs = runs.iter(self.candidates.runs(blocks));
             let firsts = &firsts;
             runs.map(move |run| {
                 let EqualRun { run, first } = run?;
@@ -145,7 +145,7 @@ impl RunSelection<'_> {
     }
 }
 
-/// Appends all pieces to one vector, and frees each of them at once.
+/// Appends all pieces to one vector. Frees each piece after it is copied.
 fn joined<T>(pieces: Vec<Vec<T>>) -> Vec<T> {
     let mut all = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
     for mut piece in pieces {

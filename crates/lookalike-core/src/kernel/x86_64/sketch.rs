@@ -22,7 +22,7 @@ const SKETCH_MAX: usize = 512;
 /// Number of shingles that are hashed before their bins are lowered.
 const HASHED: usize = 128;
 
-/// Number of shingles for each bin that lower it without a comparison in a vector.
+/// Shingles per bin that [`lower_all`] handles, before comparisons with bounds pay off.
 const DIRECT: usize = 4;
 
 /// Number of groups of hashes with an upper bound, distinguished by their upper bits.
@@ -141,9 +141,10 @@ unsafe fn lower_all(parameters: &HashParameters, shingles: &[u32], out: &mut [u3
     }
 }
 
-/// Round 0. Once the values are low, few shingles lower one. Blocks of 32 hashes are compared with
-/// the upper 16 bits of the values in their bins, which four registers hold, and the hits are
-/// packed, because a branch for each shingle would be mispredicted. Earlier, many shingles are hits.
+/// Round 0. After the first shingles, few shingles lower a value. Four registers hold the upper 16
+/// bits of an upper bound for each of 128 groups of bins. Blocks of 32 hashes are compared with
+/// these bounds, and the hits are packed, because a branch for each shingle would be mispredicted.
+/// The first shingles are not compared, because many of them are hits.
 ///
 /// # Safety
 /// `out` has `num_hashes` values, a power of two from 16 to `SKETCH_MAX`.
@@ -159,7 +160,7 @@ unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [
     let mut at = shingles.len().min(DIRECT * k);
     // SAFETY: the caller's promise.
     unsafe { lower_all(parameters, &shingles[..at], out) };
-    // SAFETY: the numbers of the odd lanes.
+    // SAFETY: `ODD` has 32 entries of 16 bits.
     let odd = unsafe { _mm512_loadu_si512(ODD.as_ptr().cast()) };
     while at < shingles.len() {
         let bounds = upper_bounds(&out[..k]);
@@ -211,8 +212,8 @@ unsafe fn first_round(parameters: &HashParameters, shingles: &[u32], out: &mut [
     }
 }
 
-/// For each group of hashes with the same upper bits, the upper 16 bits of the greatest value of
-/// its bins.
+/// Returns a bound for each group of hashes with the same upper bits: the upper 16 of the 30 bits
+/// of the greatest value in the group's bins. The bound of an empty bin admits every hash.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn upper_bounds(values: &[u32]) -> [u16; GROUPS] {

@@ -8,10 +8,10 @@ use std::arch::x86_64::*;
 /// Hashes of a bucket that one register holds.
 const SLOTS: usize = 8;
 
-/// Hashes are uniform, so their upper bits divide them into buckets of two to four, each with slots
-/// for eight. A hash is compared with all hashes of its bucket before it is added, which drops
-/// repeats. Few hashes find their bucket full and are kept apart. Then each bucket is sorted in a
-/// register.
+/// See [`Kernel::sort_set`](crate::kernel::Kernel::sort_set). The upper bits of uniform hashes divide
+/// them into buckets of two to four on average, each with eight slots. A hash is compared with all
+/// hashes of its bucket before it is added, which drops repeats. The few hashes whose bucket is full
+/// are kept apart. Finally, each bucket is sorted in a register.
 ///
 /// # Safety
 /// [`has_avx512`](super::has_avx512).
@@ -36,7 +36,8 @@ pub(in crate::kernel) unsafe fn sort_set_avx512(
     overflow.clear();
     for &hash in hashes {
         let bucket = (hash >> shift) as usize;
-        // SAFETY: a bucket is below 2 to the power of `bits`, and has eight slots.
+        // SAFETY: the upper `bits` bits of a hash are below the number of buckets, `slots` has eight
+        // initialised entries for each bucket, and a bucket with room has fewer than eight hashes.
         unsafe {
             let count = counts.get_unchecked_mut(bucket);
             let first = slots.as_mut_ptr().add(SLOTS * bucket);
@@ -55,12 +56,13 @@ pub(in crate::kernel) unsafe fn sort_set_avx512(
         }
     }
     overflow.sort_unstable();
+    overflow.dedup();
     let mut overflow = overflow.as_slice();
     out.clear();
     out.reserve(hashes.len() + SLOTS);
     for (bucket, &count) in counts.iter().enumerate() {
-        // SAFETY: as above; each bucket adds at most as many hashes as it was given, so there is
-        // room for eight more.
+        // SAFETY: as above. A bucket adds at most as many hashes as were put into it, and `out` has
+        // room for all hashes and eight more.
         unsafe {
             let used = _bzhi_u32(0xff, count) as u8;
             let first = slots.as_ptr().add(SLOTS * bucket);
@@ -75,10 +77,8 @@ pub(in crate::kernel) unsafe fn sort_set_avx512(
             let more = overflow.partition_point(|hash| hash >> shift == bucket as u64);
             out.extend_from_slice(&overflow[..more]);
             overflow = &overflow[more..];
-            let mut bucket = out.split_off(start);
-            bucket.sort_unstable();
-            bucket.dedup();
-            out.append(&mut bucket);
+            // The slots and `overflow` have no hash in common, and neither has repeats.
+            out[start..].sort_unstable();
         }
     }
 }
