@@ -148,7 +148,8 @@ fn grown(needed: usize) -> usize {
     if needed > LONG_ENTRIES { needed + needed / 8 } else { needed.next_power_of_two() }
 }
 
-/// Buffers of [`Kernel::sort`](super::Kernel::sort) and [`Kernel::sort_set`](super::Kernel::sort_set).
+/// Buffers of [`Kernel::sort`](super::Kernel::sort) and
+/// [`Kernel::sort_set`](super::Kernel::sort_set).
 #[derive(Debug, Default)]
 pub(crate) struct SortBuffers {
     pub(super) starts: Vec<u32>,

@@ -8,10 +8,10 @@ use std::arch::x86_64::*;
 /// Hashes of a bucket that one register holds.
 const SLOTS: usize = 8;
 
-/// See [`Kernel::sort_set`](crate::kernel::Kernel::sort_set). The upper bits of uniform hashes divide
-/// them into buckets of two to four on average, each with eight slots. A hash is compared with all
-/// hashes of its bucket before it is added, which drops repeats. The few hashes whose bucket is full
-/// are kept apart. Finally, each bucket is sorted in a register.
+/// See [`Kernel::sort_set`](crate::kernel::Kernel::sort_set). The upper bits of uniform hashes
+/// divide them into buckets of two to four on average, each with eight slots. A hash is compared
+/// with all hashes of its bucket before it is added, which drops repeats. The few hashes whose
+/// bucket is full are kept apart. Finally, each bucket is sorted in a register.
 ///
 /// # Safety
 /// [`has_avx512`](super::has_avx512).
@@ -36,8 +36,9 @@ pub(in crate::kernel) unsafe fn sort_set_avx512(
     overflow.clear();
     for &hash in hashes {
         let bucket = (hash >> shift) as usize;
-        // SAFETY: the upper `bits` bits of a hash are below the number of buckets, `slots` has eight
-        // initialised entries for each bucket, and a bucket with room has fewer than eight hashes.
+        // SAFETY: the upper `bits` bits of a hash are below the number of buckets, `slots` has
+        // eight initialised entries for each bucket, and a bucket with room has fewer than eight
+        // hashes.
         unsafe {
             let count = counts.get_unchecked_mut(bucket);
             let first = slots.as_mut_ptr().add(SLOTS * bucket);
