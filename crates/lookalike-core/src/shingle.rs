@@ -16,7 +16,7 @@ use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
 /// Maximum number of shingles of a document that are sorted into other buffers instead of in place.
-/// A rule that counts frequencies always sorts into other buffers.
+/// Further buffers for more shingles would be a large part of the memory of a run.
 const SORTED_APART: usize = 1 << 17;
 
 /// The shingles of one document, valid until the [`Shingler`] is used for the next.
@@ -33,10 +33,10 @@ pub struct Shingles<'a> {
 }
 
 /// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead. To
-/// sort them, it needs 12 more for each of the first 131,072 shingles, or up to 34 for each of the
-/// first 32,768. A rule that counts frequencies needs 20 more for all shingles. Texts with
-/// upper-case characters beyond the vector scan also need a lower-cased copy.
+/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead, and
+/// a rule that counts frequencies 16. To sort them, both need 12 more for each of the first 131,072
+/// shingles, or up to 34 for each of the first 32,768. Texts with upper-case characters beyond the
+/// vector scan also need a lower-cased copy.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,
@@ -89,16 +89,22 @@ impl Shingler {
     /// ascending and without repeats. Returns the fingerprint of [`Self::shingle`].
     pub fn set(&mut self, text: &str, set: &mut Vec<u64>) -> u128 {
         self.hash_shingles(text, true);
-        if self.rule.frequencies() {
+        let is_long = self.shingles.full_hashes().len() > SORTED_APART;
+        let has_repeats = self.rule.frequencies();
+        if has_repeats {
             self.number_repeats();
-            self.kernel.sort_set(&self.sorted, set, &mut self.sort);
-        } else if self.shingles.full_hashes().len() > SORTED_APART {
-            // Further buffers of this length would be a large part of the memory of a run.
-            self.shingles.take_full_hashes(set);
+        }
+        if is_long {
+            if has_repeats {
+                std::mem::swap(&mut self.sorted, set);
+            } else {
+                self.shingles.take_full_hashes(set);
+            }
             set.sort_unstable();
             kernel::drop_repeats(set);
         } else {
-            self.kernel.sort_set(self.shingles.full_hashes(), set, &mut self.sort);
+            let hashes = if has_repeats { &self.sorted } else { self.shingles.full_hashes() };
+            self.kernel.sort_set(hashes, set, &mut self.sort);
         }
         self.fingerprint()
     }
@@ -205,7 +211,12 @@ impl Shingler {
     /// Sorts the 64-bit hashes into `self.sorted`. Replaces each repeat by an element computed from
     /// the hash and the number of the repeat.
     fn number_repeats(&mut self) {
-        self.kernel.sort(self.shingles.full_hashes(), &mut self.sorted, &mut self.sort);
+        if self.shingles.full_hashes().len() > SORTED_APART {
+            self.shingles.take_full_hashes(&mut self.sorted);
+            self.sorted.sort_unstable();
+        } else {
+            self.kernel.sort(self.shingles.full_hashes(), &mut self.sorted, &mut self.sort);
+        }
         let mut last = None;
         let mut repeats = 0;
         for hash in &mut self.sorted {
@@ -268,6 +279,7 @@ impl<'a> Iterator for TextPieces<'a> {
 mod tests {
     use super::*;
     use crate::params::TokenRule;
+    use std::collections::BTreeSet;
 
     fn count(rule: &ShingleRule, text: &str) -> usize {
         Shingler::new(rule).shingle(text).hashes.len()
@@ -319,6 +331,28 @@ mod tests {
         assert_eq!(count(&ShingleRule::default(), &long), 1);
         let chars = ShingleRule::new(Unit::Chars, 5).unwrap();
         assert_eq!(count(&chars, &long), long.len() - 4);
+    }
+
+    #[test]
+    fn sets_of_long_documents_are_complete() {
+        let words: Vec<String> =
+            (0..SORTED_APART + 9).map(|i| format!("w{}", i % 30_011)).collect();
+        let text = words.join(" ");
+        for (frequencies, expected) in [(false, 30_011), (true, words.len())] {
+            let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_frequencies(frequencies);
+            let mut shingler = Shingler::new(&rule);
+            // The second round finds the buffers of the first.
+            for _ in 0..2 {
+                let mut set = Vec::new();
+                let fingerprint = shingler.set(&text, &mut set);
+                assert_eq!(set.len(), expected);
+                assert!(set.is_sorted_by(|a, b| a < b));
+                let shingles = shingler.shingle(&text);
+                assert_eq!(shingles.fingerprint, fingerprint);
+                let upper: BTreeSet<u32> = shingles.hashes.iter().copied().collect();
+                assert_eq!(upper, set.iter().map(|hash| (hash >> 32) as u32).collect());
+            }
+        }
     }
 
     #[test]

@@ -443,6 +443,7 @@ fn named_memory_suffices_for_long_records() {
     let place = place_with_folder();
     place.file("a.jsonl", with_long_record(6_000_000));
     is_near_need(&place, &["find", "a.jsonl"]);
+    is_near_need(&place, &["find", "a.jsonl", "--frequencies"]);
 }
 
 #[cfg(target_os = "linux")]
