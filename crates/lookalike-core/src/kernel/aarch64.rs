@@ -8,8 +8,9 @@ use super::buffers::{ScanRule, TokenBuffer};
 use std::arch::aarch64::*;
 use std::arch::is_aarch64_feature_detected;
 
+/// False on a big-endian processor, where masks would have another order.
 pub(super) fn has_neon() -> bool {
-    is_aarch64_feature_detected!("neon")
+    cfg!(target_endian = "little") && is_aarch64_feature_detected!("neon")
 }
 
 struct Neon;
