@@ -16,7 +16,7 @@ use crate::params::{Case, ShingleRule, TokenRule, Unit};
 use crate::text;
 
 /// Maximum number of shingles of a document that are sorted into other buffers instead of in place.
-/// Further buffers for more shingles would be a large part of the memory of a run.
+/// For longer documents, these buffers would take a large part of the memory of a run.
 const SORTED_APART: usize = 1 << 17;
 
 /// The shingles of one document, valid until the [`Shingler`] is used for the next.
@@ -32,11 +32,13 @@ pub struct Shingles<'a> {
     pub fingerprint: u128,
 }
 
-/// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers: 4
-/// bytes per shingle of the longest document. [`Self::set`] needs 12 bytes per shingle instead, and
-/// a rule that counts frequencies 16. To sort them, both need 12 more for each of the first 131,072
-/// shingles, or up to 34 for each of the first 32,768. Texts with upper-case characters beyond the
-/// vector scan also need a lower-cased copy.
+/// Divides documents into shingles by one rule. Use one per thread, because it keeps its buffers.
+/// They take 4 bytes per shingle of the longest document; [`Self::set`] needs 12, and a rule that
+/// counts frequencies 16. Buffers have up to an eighth more room than the document needs, and up to
+/// twice the room below a million shingles. Sorting takes 12 more bytes for each of the first
+/// 131,072 shingles, and 20 with frequencies. With AVX-512, it takes up to 34 for each of the first
+/// 32,768 if that is more. Shingles of characters need a copy of the text. Texts with upper-case
+/// characters that the vector scan cannot lower-case need a lower-cased copy.
 #[derive(Debug)]
 pub struct Shingler {
     rule: ShingleRule,
@@ -80,6 +82,10 @@ impl Shingler {
             self.number_repeats();
             self.upper.clear();
             self.upper.extend(self.sorted.iter().map(|h| (h >> 32) as u32));
+            if self.sorted.len() > SORTED_APART {
+                // The next document needs no second buffer of this length.
+                self.shingles.take_full_hashes(&mut self.sorted);
+            }
             return Shingles { hashes: &self.upper, fingerprint };
         }
         Shingles { hashes: self.shingles.upper(), fingerprint }
@@ -97,6 +103,8 @@ impl Shingler {
         if is_long {
             if has_repeats {
                 std::mem::swap(&mut self.sorted, set);
+                // The next document needs no third buffer of this length.
+                self.shingles.take_full_hashes(&mut self.sorted);
             } else {
                 self.shingles.take_full_hashes(set);
             }
@@ -341,9 +349,9 @@ mod tests {
         for (frequencies, expected) in [(false, 30_011), (true, words.len())] {
             let rule = ShingleRule::new(Unit::Words, 1).unwrap().with_frequencies(frequencies);
             let mut shingler = Shingler::new(&rule);
-            // The second round finds the buffers of the first.
-            for _ in 0..2 {
-                let mut set = Vec::new();
+            let mut set = Vec::new();
+            // Later rounds find the buffers of earlier ones.
+            for _ in 0..3 {
                 let fingerprint = shingler.set(&text, &mut set);
                 assert_eq!(set.len(), expected);
                 assert!(set.is_sorted_by(|a, b| a < b));
@@ -351,6 +359,9 @@ mod tests {
                 assert_eq!(shingles.fingerprint, fingerprint);
                 let upper: BTreeSet<u32> = shingles.hashes.iter().copied().collect();
                 assert_eq!(upper, set.iter().map(|hash| (hash >> 32) as u32).collect());
+                shingler.set("w1 w2", &mut set);
+                assert_eq!(set.len(), 2);
+                assert_eq!(shingler.shingle("w1 w2").hashes.len(), 2);
             }
         }
     }

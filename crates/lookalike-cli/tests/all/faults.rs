@@ -448,6 +448,20 @@ fn named_memory_suffices_for_long_records() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn memory_for_long_counted_repeats() {
+    let place = place_with_folder();
+    let mut lines = String::new();
+    for i in 0..4 {
+        let text = crate::command::words(i + 1, 3_000_000);
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
+    }
+    place.file("a.jsonl", lines);
+    // Each thread reads two long records, one after the other.
+    named_memory(&place, &["find", "a.jsonl", "--frequencies", "--threads", "2"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn memory_for_long_passages() {
     let place = place_with_folder();
     let mut lines = String::new();

@@ -49,7 +49,7 @@ use crate::params::TokenRule;
 use crate::text::{self, CharClass};
 use std::fmt;
 
-/// The most hashes that AVX-512 sorts in slots. They take up to 34 bytes for each hash, so 1 MiB.
+/// The most hashes that AVX-512 sorts in slots. Slots take up to 34 bytes per hash, about 1 MiB.
 #[cfg(target_arch = "x86_64")]
 const MOST_IN_SLOTS: usize = 1 << 15;
 

@@ -145,7 +145,7 @@ const FORWARDS: [&str; 8] = phrases(
     mensaje reenviado|messaggio inoltrato|mensagem encaminhada",
 );
 
-/// First words of an attribution line.
+/// First words of an attribution line. [`is_ordinary`] also needs "Begin " for [`is_forward`].
 const OPENERS: [&str; 18] = phrases(
     "\
     On |Am |Le |El |Il |Em |Op |Den |Dnia |W dniu |Dne |Pe |At |In |Quoting |Zitat von |Begin |\
@@ -164,7 +164,7 @@ const OPENER_STARTS: [[u8; 2]; OPENERS.len()] = {
     starts
 };
 
-/// Whether a line begins with two bytes of [`OPENER_STARTS`].
+/// Returns true if a line begins with an entry of [`OPENER_STARTS`].
 fn may_open(line: &[u8]) -> bool {
     line.first_chunk().is_some_and(|start| OPENER_STARTS.contains(start))
 }

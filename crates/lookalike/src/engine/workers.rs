@@ -155,8 +155,8 @@ mod tests {
             let doubled = map_numbers::<_, _, Infallible>(threads, 100, || (), |(), i| Ok(2 * i));
             assert_eq!(doubled, Ok((0..100).map(|i| 2 * i).collect()));
             let failed =
-                map_numbers(threads, 100, || (), |(), i| if i < 50 { Ok(i) } else { Err(()) });
-            assert_eq!(failed, Err(()));
+                map_numbers(threads, 100, || (), |(), i| if i < 50 { Ok(i) } else { Err(i) });
+            assert_eq!(failed, Err(50));
         }
     }
 

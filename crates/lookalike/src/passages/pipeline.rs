@@ -198,7 +198,7 @@ fn sources(
             let block = run.block(i)?;
             let mut copied = ranges_from(&copied, run.range(i).start);
             let mut repeated = ranges_from(&repeated, run.range(i).start);
-            // A block has few sources. A table of all sources for each thread could be large.
+            // A block has at most one source per document. All sources could be many more.
             let mut counted = BTreeMap::<usize, SourceRepeats>::new();
             for ((index, document), found) in run.in_block(i).zip(documents(&entries)) {
                 if !run.takes_part(document) {
