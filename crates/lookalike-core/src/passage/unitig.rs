@@ -99,11 +99,11 @@ pub struct Unitigs {
 /// No class, or more than one.
 const NONE: u32 = u32::MAX;
 
-/// For each class of repeated runs, the classes before and after it at all of its places. [`NONE`]
-/// means that these differ. In its own entry, a class means "no neighbour found yet", because no
-/// class is its own neighbour everywhere.
+/// For each class of repeated runs, the classes before and after it at all of its places.
 #[derive(Debug)]
 pub struct ClassNeighbours {
+    // `NONE` means that neighbours differ. In its own entry, a class means "no neighbour found
+    // yet", because no class is its own neighbour everywhere.
     next: Vec<AtomicU32>,
     previous: Vec<AtomicU32>,
 }
