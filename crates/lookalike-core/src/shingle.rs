@@ -80,12 +80,9 @@ impl Shingler {
         let fingerprint = self.fingerprint();
         if self.rule.frequencies() {
             self.number_repeats();
+            let hashes = if self.is_long() { self.shingles.full_hashes() } else { &self.sorted };
             self.upper.clear();
-            self.upper.extend(self.sorted.iter().map(|h| (h >> 32) as u32));
-            if self.sorted.len() > SORTED_APART {
-                // The next document needs no second buffer of this length.
-                self.shingles.take_full_hashes(&mut self.sorted);
-            }
+            self.upper.extend(hashes.iter().map(|h| (h >> 32) as u32));
             return Shingles { hashes: &self.upper, fingerprint };
         }
         Shingles { hashes: self.shingles.upper(), fingerprint }
@@ -95,19 +92,12 @@ impl Shingler {
     /// ascending and without repeats. Returns the fingerprint of [`Self::shingle`].
     pub fn set(&mut self, text: &str, set: &mut Vec<u64>) -> u128 {
         self.hash_shingles(text, true);
-        let is_long = self.shingles.full_hashes().len() > SORTED_APART;
         let has_repeats = self.rule.frequencies();
         if has_repeats {
             self.number_repeats();
         }
-        if is_long {
-            if has_repeats {
-                std::mem::swap(&mut self.sorted, set);
-                // The next document needs no third buffer of this length.
-                self.shingles.take_full_hashes(&mut self.sorted);
-            } else {
-                self.shingles.take_full_hashes(set);
-            }
+        if self.is_long() {
+            self.shingles.take_full_hashes(set);
             set.sort_unstable();
             kernel::drop_repeats(set);
         } else {
@@ -216,18 +206,24 @@ impl Shingler {
         }
     }
 
-    /// Sorts the 64-bit hashes into `self.sorted`. Replaces each repeat by an element computed from
-    /// the hash and the number of the repeat.
+    fn is_long(&self) -> bool {
+        self.shingles.full_hashes().len() > SORTED_APART
+    }
+
+    /// Sorts the 64-bit hashes, into `self.sorted` unless the document is long. Replaces each
+    /// repeat by an element computed from the hash and the number of the repeat.
     fn number_repeats(&mut self) {
-        if self.shingles.full_hashes().len() > SORTED_APART {
-            self.shingles.take_full_hashes(&mut self.sorted);
-            self.sorted.sort_unstable();
+        let hashes = if self.is_long() {
+            let hashes = self.shingles.full_hashes_mut();
+            hashes.sort_unstable();
+            hashes
         } else {
             self.kernel.sort(self.shingles.full_hashes(), &mut self.sorted, &mut self.sort);
-        }
+            &mut self.sorted
+        };
         let mut last = None;
         let mut repeats = 0;
-        for hash in &mut self.sorted {
+        for hash in hashes {
             repeats = if last == Some(*hash) { u32::saturating_add(repeats, 1) } else { 0 };
             last = Some(*hash);
             if repeats > 0 {

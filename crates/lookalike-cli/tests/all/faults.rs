@@ -446,16 +446,22 @@ fn named_memory_suffices_for_long_records() {
     is_near_need(&place, &["find", "a.jsonl", "--frequencies"]);
 }
 
+/// Returns JSONL of records with this many words each.
+#[cfg(target_os = "linux")]
+fn unequal_records(count: u64, words: usize) -> String {
+    let mut lines = String::new();
+    for i in 0..count {
+        let text = crate::command::words(i + 1, words);
+        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
+    }
+    lines
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_for_long_counted_repeats() {
     let place = place_with_folder();
-    let mut lines = String::new();
-    for i in 0..4 {
-        let text = crate::command::words(i + 1, 3_000_000);
-        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
-    }
-    place.file("a.jsonl", lines);
+    place.file("a.jsonl", unequal_records(4, 3_000_000));
     // Each thread reads two long records, one after the other.
     named_memory(&place, &["find", "a.jsonl", "--frequencies", "--threads", "2"]);
 }
@@ -464,12 +470,7 @@ fn memory_for_long_counted_repeats() {
 #[test]
 fn memory_for_long_passages() {
     let place = place_with_folder();
-    let mut lines = String::new();
-    for i in 0..2 {
-        let text = crate::command::words(i + 1, 1_000_000);
-        writeln!(lines, "{{\"id\":\"d{i}\",\"text\":\"{text}\"}}").unwrap();
-    }
-    place.file("a.jsonl", lines);
+    place.file("a.jsonl", unequal_records(2, 1_000_000));
     // Memory is highest when both threads read a long record at the same time.
     named_memory(&place, &["passages", "a.jsonl", "--threads", "2"]);
     is_near_need(&place, &["passages", "a.jsonl", "--threads", "1"]);

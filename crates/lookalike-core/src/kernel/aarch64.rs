@@ -39,17 +39,6 @@ impl BlockScanner for Neon {
     }
 
     #[inline(always)]
-    unsafe fn compress(bytes: *mut u8, kept: u64) {
-        // SAFETY: the caller's promise.
-        unsafe { blocks::pack(bytes, kept) }
-    }
-
-    #[inline(always)]
-    unsafe fn low_bits(value: u64, bits: u32) -> u64 {
-        if bits < 64 { value & ((1 << bits) - 1) } else { value }
-    }
-
-    #[inline(always)]
     unsafe fn positions(bits: u64, base: u16, out: *mut u16) {
         // SAFETY: the caller's promise.
         unsafe { positions_neon(bits, base, out) }

@@ -34,13 +34,20 @@ pub(super) trait BlockScanner: FlagScanner {
     ///
     /// # Safety
     /// 64 bytes are readable and writable at `bytes`; the processor has the instruction set.
-    unsafe fn compress(bytes: *mut u8, kept: u64);
+    #[inline(always)]
+    unsafe fn compress(bytes: *mut u8, kept: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { pack(bytes, kept) }
+    }
 
     /// Returns the lowest `bits` bits of `value`, or `value` if `bits` is 64 or more.
     ///
     /// # Safety
     /// The processor has the instruction set.
-    unsafe fn low_bits(value: u64, bits: u32) -> u64;
+    #[inline(always)]
+    unsafe fn low_bits(value: u64, bits: u32) -> u64 {
+        if bits < 64 { value & ((1 << bits) - 1) } else { value }
+    }
 
     /// Writes the positions of the set bits of `bits`, plus `base`, ascending, to `out`.
     ///
@@ -115,17 +122,6 @@ impl BlockScanner for Plain {
     }
 
     #[inline(always)]
-    unsafe fn compress(bytes: *mut u8, kept: u64) {
-        // SAFETY: the caller's promise.
-        unsafe { pack(bytes, kept) }
-    }
-
-    #[inline(always)]
-    unsafe fn low_bits(value: u64, bits: u32) -> u64 {
-        if bits < 64 { value & ((1 << bits) - 1) } else { value }
-    }
-
-    #[inline(always)]
     unsafe fn positions(bits: u64, base: u16, out: *mut u16) {
         // SAFETY: the caller's promise.
         unsafe { peel(bits, base, out) }
@@ -147,7 +143,7 @@ fn begins_wide_blank(a: u8, b: u8, c: u8) -> bool {
 /// # Safety
 /// 64 bytes are readable and writable at `bytes`.
 #[inline(always)]
-pub(super) unsafe fn pack(bytes: *mut u8, kept: u64) {
+unsafe fn pack(bytes: *mut u8, kept: u64) {
     // SAFETY: the caller's promise.
     let bytes = unsafe { &mut *bytes.cast::<[u8; 64]>() };
     let mut length = 0;

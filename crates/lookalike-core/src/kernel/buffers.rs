@@ -118,6 +118,11 @@ impl ShingleBuffer {
         if self.has_full_hashes { &self.full_hashes[..self.len] } else { &[] }
     }
 
+    /// See [`Self::full_hashes`].
+    pub(crate) fn full_hashes_mut(&mut self) -> &mut [u64] {
+        if self.has_full_hashes { &mut self.full_hashes[..self.len] } else { &mut [] }
+    }
+
     /// Starts another document.
     pub(crate) fn start(&mut self, has_full_hashes: bool) {
         self.len = 0;

@@ -47,12 +47,6 @@ impl BlockScanner for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn compress(bytes: *mut u8, kept: u64) {
-        // SAFETY: the caller's promise.
-        unsafe { blocks::pack(bytes, kept) }
-    }
-
-    #[inline(always)]
     unsafe fn low_bits(value: u64, bits: u32) -> u64 {
         // SAFETY: AVX2 processors of this variant have BMI2.
         unsafe { _bzhi_u64(value, bits) }
